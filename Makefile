@@ -8,7 +8,7 @@ DESTDIR ?=
 # The header is the one place that knows the version.
 VERSION := $(shell awk '/define KV_VERSION_(MAJOR|MINOR|PATCH)/ { v = v d $$3; d = "." } END { print v }' include/kvstore.h)
 
-.PHONY: help docs lib wheel go-static deb dist packages-check demo test torture bench install uninstall format lint setup clean
+.PHONY: help docs lib wheel go-static deb dist packages-check demo demo-cluster test torture bench install uninstall format lint setup clean
 
 help:
 	@echo 'make lib        build/lib/libkvstore.so and build/bin/kvstored'
@@ -18,6 +18,7 @@ help:
 	@echo 'make dist       build/kvstore-$(VERSION).tar.xz: the sources'
 	@echo 'make docs       build/docs/site: the documentation, to be read from the disk or any web server'
 	@echo 'make demo       C, Python and Go share a collection of real cities, offline and online'
+	@echo 'make demo-cluster   the same on PostgreSQL with a standby, two kvstored and haproxy, of which some are killed'
 	@echo 'make test       every test; ONLY="swift python" runs some (scripts/test.py --list)'
 	@echo 'make packages-check   installs the packages into fresh Debian systems; as root, some minutes'
 	@echo 'make torture    WORLDS=20000 simulated worlds, SECONDS=300 of bad network, KILLS=500, fuzzing: build/torture.json'
@@ -63,6 +64,10 @@ demo: lib
 	@scripts/setup demo
 	@build/venv/bin/python examples/demo/run.py
 
+demo-cluster: lib
+	@scripts/setup cluster
+	@build/venv/bin/python examples/demo/cluster.py
+
 test: lib
 	@scripts/setup test
 	@build/venv/bin/python scripts/test.py $(ONLY)
@@ -70,6 +75,8 @@ test: lib
 torture: lib
 	@scripts/setup test
 	@build/venv/bin/python Tests/Torture/run.py $(or $(WORLDS),20000) $(or $(SECONDS),300) $(or $(KILLS),500)
+	@KVSTORED_TEST_STORAGE=postgres KVSTORE_LIBRARY=build/lib/libkvstore.so LD_LIBRARY_PATH=build/lib \
+	  scripts/with-postgres build/venv/bin/python Tests/Differential/differential.py 20000
 	@Tests/Fuzz/run --seconds $(or $(SECONDS),300)
 
 bench: lib
@@ -82,7 +89,7 @@ install uninstall:
 format: setup
 	swift format -i -r Package.swift Sources Tests examples/swift
 	build/venv/bin/ruff format bindings/python examples/python scripts Benchmarks
-	gofmt -w bindings/go examples/go
+	gofmt -w bindings/go examples/go Tests/AppSync/programs/go
 
 lint: setup
 	@build/venv/bin/python scripts/test.py lint

@@ -70,13 +70,21 @@ let package = Package(
       "KVStorage",
       looksInto: ["CSystem", "KVSQLite", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
     room("KVTransport", looksInto: ["CCurl", "KVBase"], small),
-    room("KVKinvey", looksInto: ["KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase"], small),
+    room("KVHTTP", looksInto: ["KVTransport", "KVSync", "KVBase"], small),
+    room(
+      "KVKinvey",
+      looksInto: ["KVHTTP", "KVTransport", "KVSync", "KVQuery", "KVJSON", "KVBase"], small),
+    room(
+      "KVAppSync",
+      looksInto: [
+        "KVHTTP", "KVTransport", "KVModels", "KVSync", "KVQuery", "KVJSON", "KVBase",
+      ], small),
     room("KVCallback", looksInto: ["KVSync", "KVQuery", "KVJSON", "KVBase"], small),
     room(
       "KVClient",
       looksInto: [
-        "KVStorage", "KVKinvey", "KVTransport", "KVSync", "KVModels", "KVQuery", "KVJSON",
-        "KVBase",
+        "KVStorage", "KVKinvey", "KVAppSync", "KVTransport", "KVSync", "KVModels", "KVQuery",
+        "KVJSON", "KVBase",
       ], small),
     room(
       "KVStore", looksInto: ["KVClient", "KVCallback", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
@@ -113,11 +121,15 @@ let package = Package(
     room(
       "KVServerPostgres",
       looksInto: ["KVServerCore", "CPostgres", "KVQuery", "KVJSON", "KVBase"]),
+    room(
+      "KVServerLogic",
+      looksInto: ["KVServerCore", "KVTransport", "CGnuTLS", "KVJSON", "KVBase"]),
     room("KVServerHTTP", looksInto: ["CMicrohttpd", "CSystem", "KVServerCore", "KVBase"]),
     room(
       "KVServer",
       looksInto: [
-        "KVServerHTTP", "KVServerSQLite", "KVServerPostgres", "KVServerCore", "KVJSON", "KVBase",
+        "KVServerHTTP", "KVServerLogic", "KVServerSQLite", "KVServerPostgres", "KVServerCore",
+        "KVJSON", "KVBase",
       ]),
     .executableTarget(
       name: "kvstored", dependencies: ["KVServer"], swiftSettings: house,
@@ -157,7 +169,8 @@ let package = Package(
     tests(
       of: "KVServer",
       with: [
-        "KVServerHTTP", "KVServerSQLite", "KVServerPostgres", "KVServerCore", "KVSQLite",
+        "KVServerHTTP", "KVServerLogic", "KVServerSQLite", "KVServerPostgres", "KVServerCore",
+        "KVSQLite",
         "KVQuery", "KVJSON", "KVBase",
       ]),
   ]

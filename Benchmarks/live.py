@@ -153,7 +153,7 @@ class Polls:
             self.users = list(pool.map(self._listen, range(USERS)))
 
     def _listen(self, number: int) -> str:
-        """The path of a user's polls, without the place from which they go on."""
+        """The path of a user's polls, without the position from which they go on."""
         session, id_ = sign_up_as(self.session.address, f"listener {number}")
         device = {"deviceId": "bench"}
         registered = json.loads(

@@ -20,6 +20,10 @@ function init(arguments)
   prefix, count = arguments[3], tonumber(arguments[4])
   kinds.get = function() return wrk.format("GET", path(), headers) end
   kinds.put = function() return wrk.format("PUT", path(), headers, body()) end
+  kinds.group = function()
+    return wrk.format("POST", "/appdata/kid_bench/cities/_group", headers,
+      '{"key":{"kind":true},"initial":{"count":0},"reduce":"function(doc, out) { out.count++; }"}')
+  end
   kinds.page = function() return wrk.format("GET", page, headers) end
   local turn = 0
   kinds.mixed = function()

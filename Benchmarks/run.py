@@ -18,11 +18,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import cluster
 import live
 import local
 import peers
 import pull
 import query
+import results
 import server
 import sync
 from tools import BUILD, LIBRARY, ROOT, Row
@@ -30,11 +32,13 @@ from tools import BUILD, LIBRARY, ROOT, Row
 PARTS: dict[str, Callable[[], list[Row]]] = {
     "local": local.rows,
     "query": query.rows,
+    "results": results.rows,
     "peers": peers.rows,
     "pull": pull.rows,
     "server": server.rows,
     "sync": sync.rows,
     "live": live.rows,
+    "cluster": cluster.rows,
 }
 RESULT = BUILD / "bench.json"
 PAGE = ROOT / "docs" / "benchmarks.md"

@@ -1,4 +1,4 @@
-"""The first programs are short, and run."""
+"""Tests that the examples run, and that the first programs are short."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from kvstored import Server  # noqa: E402
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """Give a server for the app of the examples."""
+    """Yield a server for the app of the examples."""
     with Server(tmp_path_factory.mktemp("server"), "kid_demo:secret") as server:
         yield server
 
@@ -83,7 +83,7 @@ def test_the_first_program_in_go(server: Server, tmp_path: Path) -> None:
 def example(
     language: str, name: str, directory: Path, *, c_name: str = "", needs: str = ""
 ) -> list[str]:
-    """Build an example, if it is to be built; give how to start it."""
+    """Build an example, if needed; return the command that starts it."""
     if language == "python":
         return [sys.executable, str(EXAMPLES / "python" / f"{name}.py")]
     program = directory / f"{name}-example"
@@ -147,7 +147,7 @@ def test_what_is_followed_goes_both_ways(language: str, server: Server, tmp_path
 
 @contextmanager
 def watching(directory: Path, command: list[str]) -> Iterator[queue.SimpleQueue[str]]:
-    """Run a program in a terminal of its own; give the lines that it prints, and "" at its end."""
+    """Run a program in its own terminal; yield a reader of its lines."""
     with subprocess.Popen(
         command, cwd=directory, env=environment(), stdout=subprocess.PIPE, text=True
     ) as process:
@@ -168,7 +168,7 @@ def watching(directory: Path, command: list[str]) -> Iterator[queue.SimpleQueue[
 
 
 def wait_for(lines: queue.SimpleQueue[str], *patterns: str) -> None:
-    """Wait until each of these was in a line."""
+    """Wait until each of these texts was in a line."""
     output: list[str] = []
     while not all(any(re.search(pattern, line) for line in output) for pattern in patterns):
         output.append(lines.get(timeout=30))
@@ -176,12 +176,12 @@ def wait_for(lines: queue.SimpleQueue[str], *patterns: str) -> None:
 
 
 def environment() -> dict[str, str]:
-    """Give what programs find this library by."""
+    """Return the environment in which programs find this library."""
     return {**os.environ, "PYTHONPATH": str(EXAMPLES.parent / "bindings" / "python" / "src")}
 
 
 def run(directory: Path, *command: str) -> str:
-    """Run a program and give what it prints."""
+    """Run a program and return its output."""
     process = subprocess.run(
         command,
         cwd=directory,

@@ -159,7 +159,7 @@ KV_API const char *kv_error_message(const kv_error *error);
  *
  * Members, each present where it applies: `status` (number), `name` ("KV_SERVER"), `message`, `http`
  * (status code of the answer), `error`, `description`, `debug` (the backend's own words), `requestId`
- * (X-Kinvey-Request-Id), `index` (place in the input), `id` (the entity), `position` (byte offset in
+ * (X-Kinvey-Request-Id), `index` (position in the input), `id` (the entity), `position` (byte offset in
  * the text that could not be parsed), `code` (of SQLite or libcurl).
  */
 KV_API const char *kv_error_json(const kv_error *error);
@@ -199,7 +199,7 @@ KV_API kv_status kv_client_open(const char *options_json, size_t length, kv_clie
  * @param options_json  those of kv_client_open(): the file is found by `appKey`, `dataDirectory` and `tag`
  * @param directory     is made; one that is there already must be empty
  * @param json_out      receives `{"pending":{"lines":…,"damaged":…},"collections":{"<name>":{"lines":…,"damaged":…,
- *                      "damagedIds":[…],"file":…}}}`; `damaged` counts places that could not be read and entities whose body
+ *                      "damagedIds":[…],"file":…}}}`; `damaged` counts parts of the file that could not be read and entities whose body
  *                      is not what was stored. `damagedIds` names the first 1,000 of these; `pending` has it, too. May be NULL
  * @return KV_OK, KV_MISUSE, KV_INVALID, KV_NOT_FOUND (no such file), KV_CORRUPT (not even the list of tables can be read, or
  *         it is no database), KV_STORAGE, KV_FULL
@@ -298,6 +298,7 @@ KV_API kv_status kv_client_set_log(kv_client *client, int32_t level, KV_OPTIONAL
 
 typedef struct kv_request kv_request;
 typedef struct kv_cursor kv_cursor;
+typedef struct kv_results kv_results;
 
 /** One answer of an asynchronous operation. Everything in it is borrowed until `done` returns. */
 typedef struct kv_answer {
@@ -361,6 +362,13 @@ KV_API int32_t kv_request_is_done(kv_request *request);
  */
 KV_API kv_status kv_request_cursor(kv_request *request, kv_cursor **cursor_out,
                                    kv_error **error_out);
+
+/** Takes the results of a kv_store_results_async() that is done, whether it has a `done` or not. It never waits.
+ *  It works once; results that nobody takes are closed with the request.
+ *  @param results_out  close it with kv_results_close(); it outlives the request
+ *  @return what the blocking form returns; KV_TIMEOUT (not done yet); KV_MISUSE (not such a request, or taken already) */
+KV_API kv_status kv_request_results(kv_request *request, kv_results **results_out,
+                                    kv_error **error_out);
 
 /** Asks a request to stop, and does not wait. The request then ends with #KV_CANCELLED, unless it was done already.
  *  If a write was cancelled after its local step, it stays queued. @return KV_OK, KV_MISUSE */
@@ -577,7 +585,7 @@ KV_API kv_status kv_user_login_async(kv_client *client, const char *credentials_
  * Kinvey calls it Mobile Identity Connect). After the login the browser is sent to `redirect_uri` with a `code` in the
  * query; pass it to kv_user_login_with_code(). No network call is made.
  *
- * @param options  NULL or a JSON object: `clientId` (the app key, perhaps with a service's id behind a dot;
+ * @param options  NULL or a JSON object: `clientId` (the app key, perhaps with a service's id after a dot;
  *                 default the app key), `state` (comes back in the query)
  * @return KV_OK, KV_MISUSE, KV_INVALID, KV_UNSUPPORTED (no backend)
  */
@@ -1265,7 +1273,7 @@ KV_API kv_status kv_store_sync_count(kv_store *store, int64_t *count_out, kv_err
  * "changedAt":…,"attempts":n,"state":"waiting"|"refused"|"conflict","lastError":{…}|null}]`; times are
  * ISO 8601 in UTC.
  *
- * @param after  lists the writes behind the pending write of this id; NULL: from the start
+ * @param after  lists the writes after the pending write of this id; NULL: from the start
  * @param limit  the maximum number; 0: all
  * @return KV_OK, KV_NOT_FOUND (nothing is pending for `after`), KV_UNSUPPORTED, KV_STORAGE
  */
@@ -1632,7 +1640,7 @@ KV_API void kv_transaction_close(KV_OPTIONAL kv_transaction *transaction);
  *  A cursor gives the entities of a find one after the other, as they were when the find ran. A cursor over the
  *  local store holds a snapshot of it: close it soon.
  *
- *  For a damaged entity the cursor gives #KV_CORRUPT once, with the id in the error; the next call continues behind it. A
+ *  For a damaged entity the cursor gives #KV_CORRUPT once, with the id in the error; the next call continues after it. A
  *  damaged entity counts as matching every filter, because its content is unknown. @{ */
 
 /**
@@ -1659,6 +1667,85 @@ KV_API kv_status kv_cursor_next_page(kv_cursor *cursor, uint32_t limit, const ch
 
 /** Closes a cursor. NULL is harmless. DESTRUCTOR */
 KV_API void kv_cursor_close(KV_OPTIONAL kv_cursor *cursor);
+
+/** @} */
+
+/** @defgroup results Results that load little by little
+ *  A list of what a query found. Which records it has, and in which order, is fixed by the fetch; it takes 8 bytes for each
+ *  record of a local store. What the records hold is read in batches when it is asked for, each batch as the records are at
+ *  that moment, and kept in a cache of limited size. No snapshot is held in between, so results may stay open for as
+ *  long as they are shown. docs/results.md tells more. @{ */
+
+/** Values of `state_out`: what became of a record between the fetch and the moment when it was read. */
+enum {
+  KV_RECORD_UNCHANGED = 0, /**< It is as it was, as far as is known. */
+  KV_RECORD_CHANGED = 1,   /**< It was changed: what is shown is newer than the order and the filter. */
+  KV_RECORD_DELETED = 2    /**< It is not there any more. */
+};
+
+/**
+ * Fetches what a query finds, as a list.
+ *
+ * @param request_json  `{"resultType":"object","fetchBatchSize":100,"cacheBytes":4194304}`; all members are optional. NULL: {}.
+ *                      `resultType`: `object`, `objectId` (each record is its id as a JSON text), `dictionary` (the
+ *                      query's fields, or all but the reserved members) or `count` (one number). With `dictionary` also
+ *                      `"distinct":true` (the combinations of values that the query's fields have), or
+ *                      `"groupBy":["state"],"aggregates":{"n":"count"}` as in kv_store_group(), and of groups
+ *                      `"having":{"n":{"$gt":5}}`, a filter of the rows. Sort, skip and limit of the query are then those
+ *                      of the rows
+ * @param query         NULL: all
+ * @param results_out   close it with kv_results_close()
+ * @return what kv_store_find() returns
+ */
+KV_API kv_status kv_store_results(kv_store *store, KV_OPTIONAL const char *request_json,
+                                  size_t length, kv_query *query, const char *options,
+                                  kv_results **results_out, kv_error **error_out);
+/** The same; kv_request_results() gives the results. A Cache store gives those of the backend only. */
+KV_API kv_status kv_store_results_async(kv_store *store, KV_OPTIONAL const char *request_json,
+                                        size_t length, kv_query *query, const char *options,
+                                        kv_answer_fn done, void *context, kv_free_fn free_context,
+                                        kv_request **request_out, kv_error **error_out);
+
+/** Gives the number of records. It never changes. @return KV_OK, KV_MISUSE */
+KV_API kv_status kv_results_count(kv_results *results, int64_t *count_out, kv_error **error_out);
+
+/**
+ * Gives the record at a position, counted from 0. Reads it, with the rest of its batch, unless it is in the cache.
+ *
+ * @param json_out   borrowed until the next call on these results, closing them or their client included; several threads
+ *                   that share results must therefore take turns
+ * @param state_out  receives a `KV_RECORD_…`; may be NULL
+ * @return KV_OK, KV_DONE (there is no such position; json_out receives NULL), KV_NOT_FOUND (the record was
+ *         deleted), KV_MISUSE, KV_STORAGE, KV_CORRUPT (this record is damaged)
+ */
+KV_API kv_status kv_results_get(kv_results *results, uint64_t position, const char **json_out,
+                                size_t *length_out, KV_OPTIONAL int32_t *state_out,
+                                kv_error **error_out);
+
+/**
+ * Gives several records as a JSON array, with `null` for those that were deleted.
+ *
+ * @param limit       the maximum number of records; the array is shorter where the list ends
+ * @param json_out    borrowed as by kv_results_get()
+ * @param states_out  receives a `KV_RECORD_…` for each record, so it must have room for `limit` of them; may be NULL
+ * @return KV_OK, KV_DONE (the list ends before `position`; json_out receives "[]"), KV_MISUSE, KV_STORAGE,
+ *         KV_CORRUPT (one of the records is damaged)
+ */
+KV_API kv_status kv_results_page(kv_results *results, uint64_t position, uint32_t limit,
+                                 const char **json_out, size_t *length_out,
+                                 KV_OPTIONAL int32_t *states_out, kv_error **error_out);
+
+/** Forgets what was read: each record is read again when it is next asked for. The list stays as it is.
+ *  @return KV_OK, KV_MISUSE */
+KV_API kv_status kv_results_refresh(kv_results *results, kv_error **error_out);
+
+/** Tells what reading has cost. @param json_out receives `{"reads":3,"cachedRecords":300,"cachedBytes":41210}`, where
+ *  `reads` counts batches @return KV_OK, KV_MISUSE, KV_STORAGE */
+KV_API kv_status kv_results_statistics(kv_results *results, char **json_out, size_t *length_out,
+                                       kv_error **error_out);
+
+/** Closes results. NULL is harmless. DESTRUCTOR */
+KV_API void kv_results_close(KV_OPTIONAL kv_results *results);
 
 /** @} */
 
@@ -1702,7 +1789,7 @@ typedef struct kv_backend {
   uint32_t reserved; /**< 0. */
   /** A page of a collection, required. `{"collection":…,"filter":{…},"sort":{…},"skip":n,"limit":n,"pageSize":n,
    *  "after":token|null}` is answered by `{"records":[…],"next":token|null,"token":text|null}`. `filter` is there if there
-   *  is one; `sort`, `skip` and `limit` only for backends that evaluate queries. `next` asks for the page behind this one
+   *  is one; `sort`, `skip` and `limit` only for backends that evaluate queries. `next` asks for the page after this one
    *  as `after`; any JSON value. `token`, on the first page, names the state of the collection before that page was read,
    *  for `changes`. */
   kv_backend_fn fetch;
@@ -1723,7 +1810,7 @@ typedef struct kv_backend {
   /** Waits for changes by others, or NULL: then live data is #KV_UNSUPPORTED. `{"collections":[…],"after":token|null}` is
    *  answered, as soon as there is something or after some time, by `{"changes":[{"collection":…,"upsert":record}|
    *  {"collection":…,"delete":id},…],"next":token,"incomplete":bool}`; with `after` null at once, by the present token.
-   *  `next` is any JSON value but null. `incomplete` says that changes behind `after` are no longer known: subscribers are
+   *  `next` is any JSON value but null. `incomplete` says that changes after `after` are no longer known: subscribers are
    *  told to read the collection. */
   kv_backend_fn live;
   /** May be NULL. */

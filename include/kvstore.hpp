@@ -1,14 +1,14 @@
 /**
  * @file kvstore.hpp
- * libkvstore for C++17: owned handles, results in place of status numbers, lambdas as callbacks.
+ * libkvstore for C++17: handles with one owner, results in place of status numbers, and lambdas as callbacks.
  *
  *     auto client = kvstore::Client::open(R"({"appKey":"kid_notes","host":null})");
  *     if (!client) return fail(client.error().message());
  *     auto notes = client->open_store("notes");
  *     if (auto saved = notes->save(R"({"text":"milk"})")) std::puts(saved->c_str());
  *
- * Everything is inline over the C functions of kvstore.h, which says what each call does; get() of each object gives
- * the handle. docs/cpp.md has the rules.
+ * All functions are inline calls of the C functions of kvstore.h, whose comments describe each call in full. The
+ * function get() of each object returns the C handle. docs/cpp.md has the rules.
  */
 #ifndef KVSTORE_HPP
 #define KVSTORE_HPP
@@ -19,38 +19,40 @@
 
 namespace kvstore {
 
-/** The version of the loaded library, such as "0.1.0". */
+/** Returns the version of the loaded library, such as "0.1.0". */
 inline std::string_view version() noexcept { return kv_version(); }
-/** The same as a number, to compare with KV_VERSION_NUMBER. */
+/** Returns the same version as a number, to be compared with KV_VERSION_NUMBER. */
 inline std::int32_t version_number() noexcept { return kv_version_number(); }
+/** Returns true if the loaded library has a feature, such as "kinvey". */
 inline bool has_feature(Parameter name) noexcept { return kv_has_feature(name.c_str()) != 0; }
-/** How many handles are open in this process, of a kind or of all. */
+/** Counts the open handles of this process, of one kind or of all kinds. It is for leak tests. */
 inline std::int64_t live_objects(Parameter kind = {}) noexcept { return kv_live_objects(kind.c_str()); }
 
-/** Copies what can be read of a damaged file into a new directory: see kv_salvage(). */
+/** Copies everything that can be read from a damaged data file into a new directory: see kv_salvage(). */
 inline Result<Text> salvage(std::string_view options, Parameter directory) {
   return detail::text(kv_salvage, options.data(), options.size(), directory.c_str());
 }
 
-/** One application on one backend with one data directory. */
+/** One application on one backend, with one data directory. */
 class Client : public Handle<kv_client, kv_client_close> {
  public:
   using Handle::Handle;
 
-  /** Opens a client; docs/options.md has the options. Makes no network call. */
+  /** Opens a client. docs/options.md describes the options. Makes no network call. */
   static Result<Client> open(std::string_view options) {
     return detail::open<Client>(kv_client_open, options.data(), options.size());
   }
 
-  /** Opens a collection; the type is "sync", "auto", "cache" or "network". */
+  /** Opens a collection. The type is "sync", "auto", "cache" or "network". */
   Result<Store> open_store(Parameter collection, Parameter type = "sync", Parameter options = {}) const {
     return detail::open<Store>(kv_store_open, get(), collection.c_str(), type.c_str(), options.c_str());
   }
 
   /**
-   * Runs `body(const TransactionCalls &)` in a transaction and commits it; again from its beginning if what it has read has
-   * changed. It gives a Result<void>: an error undoes the transaction, and is given here. What it throws undoes it too,
-   * and is thrown here.
+   * Runs `body(const TransactionCalls &)` in a transaction and commits it. If anything that the body has read was
+   * changed in the meantime, the body runs again from its beginning. The body returns a Result<void>. An error undoes
+   * the transaction, and transact() returns it. An exception undoes the transaction as well, and transact() throws it
+   * again.
    */
   template <typename Body>
   Result<void> transact(Body &&body, Parameter options = {}) const {
@@ -73,20 +75,20 @@ class Client : public Handle<kv_client, kv_client_close> {
     return result;
   }
 
-  /** Begins a transaction step by step. */
+  /** Begins a transaction whose steps the caller controls. */
   Result<Transaction> begin(Parameter options = {}) const {
     return detail::open<Transaction>(kv_transaction_begin, get(), options.c_str());
   }
 
   // Callbacks and what happens
 
-  /** Readable while callbacks wait, for clients with `"callbacks":"pump"`. */
+  /** Returns a file descriptor that is readable while callbacks wait, for clients with `"callbacks":"pump"`. */
   Result<int> event_fd() const { return detail::value<int>(kv_client_event_fd, get()); }
-  /** Runs callbacks that wait, on this thread; how many. */
+  /** Runs the waiting callbacks on the calling thread and returns their number. A limit of 0 means all. */
   Result<std::uint32_t> dispatch(std::uint32_t limit = 0) const {
     return detail::value<std::uint32_t>(kv_client_dispatch, get(), limit);
   }
-  /** Sends the log to `receive(std::int32_t level, std::string_view line)`; level 1 error to 4 debug. */
+  /** Sends the log to `receive(std::int32_t level, std::string_view line)`. The levels are 1 (error) to 4 (debug). */
   template <typename Receive>
   Result<void> set_log(std::int32_t level, Receive &&receive) const {
     using Kept = std::decay_t<Receive>;
@@ -95,9 +97,12 @@ class Client : public Handle<kv_client, kv_client_close> {
   }
   /** Switches the log off. */
   Result<void> remove_log() const { return detail::run(kv_client_set_log, get(), 0, nullptr, nullptr, nullptr); }
-  /** How the client stands, as JSON. */
+  /** Returns the status of the client as JSON, without a network call: see kv_client_status(). */
   Result<Text> status() const { return detail::text(kv_client_status, get()); }
-  /** Gives disk space back that local data no longer needs, and says how much, as JSON: see kv_client_compact(). */
+  /**
+   * Returns unused disk space of the local data to the system. The result is the number of bytes, as JSON: see
+   * kv_client_compact().
+   */
   Result<Text> compact(Parameter options = {}) const {
     return detail::text(kv_client_compact, get(), options.c_str());
   }
@@ -106,12 +111,14 @@ class Client : public Handle<kv_client, kv_client_close> {
     return detail::start(std::forward<Done>(done), kv_client_compact_async, get(), options.c_str());
   }
 
-  /** Takes damaged entities out of the way, and gives what was found, as JSON: see kv_client_repair(). */
+  /** Removes or quarantines damaged entities and returns a report as JSON: see kv_client_repair(). */
   Result<Text> repair() const { return detail::text(kv_client_repair, get()); }
+  /** Calls `receive` with the status of the client, now and after each change: see kv_client_observe_status(). */
   template <typename Receive>
   Result<Subscription> observe_status(Receive &&receive) const {
     return detail::subscribe(std::forward<Receive>(receive), kv_client_observe_status, get());
   }
+  /** Calls `receive` with each event of synchronisation, such as the start of a push: see kv_client_observe_sync(). */
   template <typename Receive>
   Result<Subscription> observe_sync(Receive &&receive) const {
     return detail::subscribe(std::forward<Receive>(receive), kv_client_observe_sync, get());
@@ -119,7 +126,7 @@ class Client : public Handle<kv_client, kv_client_close> {
 
   // Users, live data, streams
 
-  /** The version of the backend. */
+  /** Asks the backend for its version. */
   Result<Text> ping(Parameter options = {}) const {
     return detail::text(kv_ping, get(), options.c_str());
   }
@@ -128,7 +135,7 @@ class Client : public Handle<kv_client, kv_client_close> {
     return detail::start(std::forward<Done>(done), kv_ping_async, get(), options.c_str());
   }
 
-  /** Makes a user and logs it in; without a text an anonymous one. */
+  /** Creates a user and logs it in. An empty text creates an anonymous user. */
   Result<Text> signup(std::string_view user, Parameter options = {}) const {
     return detail::text(kv_user_signup, get(), user.data(), user.size(), options.c_str());
   }
@@ -137,7 +144,7 @@ class Client : public Handle<kv_client, kv_client_close> {
     return detail::start(std::forward<Done>(done), kv_user_signup_async, get(), user.data(), user.size(), options.c_str());
   }
 
-  /** Logs in with `{"username":…,"password":…}`, or what else kv_user_login() takes. */
+  /** Logs a user in with `{"username":…,"password":…}`, or with the other credentials that kv_user_login() accepts. */
   Result<Text> login(std::string_view credentials, Parameter options = {}) const {
     return detail::text(kv_user_login, get(), credentials.data(), credentials.size(), options.c_str());
   }
@@ -146,7 +153,7 @@ class Client : public Handle<kv_client, kv_client_close> {
     return detail::start(std::forward<Done>(done), kv_user_login_async, get(), credentials.data(), credentials.size(), options.c_str());
   }
 
-  /** Logs in with what came back from the login page. */
+  /** Logs in with the code that the login page has returned. */
   Result<Text> login_with_code(Parameter code, Parameter redirect_uri, Parameter options = {}) const {
     return detail::text(kv_user_login_with_code, get(), code.c_str(), redirect_uri.c_str(), options.c_str());
   }
@@ -155,7 +162,7 @@ class Client : public Handle<kv_client, kv_client_close> {
     return detail::start(std::forward<Done>(done), kv_user_login_with_code_async, get(), code.c_str(), redirect_uri.c_str(), options.c_str());
   }
 
-  /** Ends the session. */
+  /** Logs the active user out. */
   Result<void> logout(Parameter options = {}) const {
     return detail::run(kv_user_logout, get(), options.c_str());
   }
@@ -173,7 +180,7 @@ class Client : public Handle<kv_client, kv_client_close> {
     return detail::start(std::forward<Done>(done), kv_user_me_async, get(), options.c_str());
   }
 
-  /** Saves the active user. */
+  /** Updates the active user on the backend. */
   Result<Text> update_user(std::string_view user, Parameter options = {}) const {
     return detail::text(kv_user_update, get(), user.data(), user.size(), options.c_str());
   }
@@ -182,7 +189,7 @@ class Client : public Handle<kv_client, kv_client_close> {
     return detail::start(std::forward<Done>(done), kv_user_update_async, get(), user.data(), user.size(), options.c_str());
   }
 
-  /** Deletes the active user. */
+  /** Deletes the active user on the backend. */
   Result<void> delete_user(Parameter options = {}) const {
     return detail::run(kv_user_delete, get(), options.c_str());
   }
@@ -191,7 +198,7 @@ class Client : public Handle<kv_client, kv_client_close> {
     return detail::start(std::forward<Done>(done), kv_user_delete_async, get(), options.c_str());
   }
 
-  /** Finds other users by members such as `{"username":"ana"}`; an array. */
+  /** Finds other users by members such as `{"username":"ana"}`. Returns an array. */
   Result<Text> lookup_users(std::string_view members, Parameter options = {}) const {
     return detail::text(kv_user_lookup, get(), members.data(), members.size(), options.c_str());
   }
@@ -200,7 +207,7 @@ class Client : public Handle<kv_client, kv_client_close> {
     return detail::start(std::forward<Done>(done), kv_user_lookup_async, get(), members.data(), members.size(), options.c_str());
   }
 
-  /** Makes a group of users. */
+  /** Creates a group of users. */
   Result<Text> create_group(std::string_view group, Parameter options = {}) const {
     return detail::text(kv_group_create, get(), group.data(), group.size(), options.c_str());
   }
@@ -218,7 +225,7 @@ class Client : public Handle<kv_client, kv_client_close> {
     return detail::start(std::forward<Done>(done), kv_group_read_async, get(), id.c_str(), options.c_str());
   }
 
-  /** The groups of users that the active user may see, as an array. */
+  /** Lists the groups of users that the active user may read, as an array. */
   Result<Text> groups(Parameter options = {}) const {
     return detail::text(kv_group_list, get(), options.c_str());
   }
@@ -245,7 +252,7 @@ class Client : public Handle<kv_client, kv_client_close> {
     return detail::start(std::forward<Done>(done), kv_group_delete_async, get(), id.c_str(), options.c_str());
   }
 
-  /** Begins with live data; Store::subscribe() needs it. */
+  /** Registers the active user for live data, which Store::subscribe() needs. */
   Result<void> register_live(Parameter options = {}) const {
     return detail::run(kv_live_register, get(), options.c_str());
   }
@@ -254,7 +261,7 @@ class Client : public Handle<kv_client, kv_client_close> {
     return detail::start(std::forward<Done>(done), kv_live_register_async, get(), options.c_str());
   }
 
-  /** Ends with live data. */
+  /** Ends all live data of this client. */
   Result<void> unregister_live(Parameter options = {}) const {
     return detail::run(kv_live_unregister, get(), options.c_str());
   }
@@ -263,7 +270,7 @@ class Client : public Handle<kv_client, kv_client_close> {
     return detail::start(std::forward<Done>(done), kv_live_unregister_async, get(), options.c_str());
   }
 
-  /** The rights of a user's part of a stream; without a user the active one's. */
+  /** Reads the access list of a user's part of a stream. Without a user it is the active user's part. */
   Result<Text> stream_acl(Parameter stream, Parameter user, Parameter options = {}) const {
     return detail::text(kv_stream_acl, get(), stream.c_str(), user.c_str(), options.c_str());
   }
@@ -272,7 +279,7 @@ class Client : public Handle<kv_client, kv_client_close> {
     return detail::start(std::forward<Done>(done), kv_stream_acl_async, get(), stream.c_str(), user.c_str(), options.c_str());
   }
 
-  /** Sets them. */
+  /** Replaces the access list of a user's part of a stream. */
   Result<void> set_stream_acl(Parameter stream, Parameter user, std::string_view acl, Parameter options = {}) const {
     return detail::run(kv_stream_set_acl, get(), stream.c_str(), user.c_str(), acl.data(), acl.size(), options.c_str());
   }
@@ -281,7 +288,7 @@ class Client : public Handle<kv_client, kv_client_close> {
     return detail::start(std::forward<Done>(done), kv_stream_set_acl_async, get(), stream.c_str(), user.c_str(), acl.data(), acl.size(), options.c_str());
   }
 
-  /** Who has a part of a stream. */
+  /** Lists the users whose parts of a stream the active user may use. */
   Result<Text> stream_owners(Parameter stream, Parameter options = {}) const {
     return detail::text(kv_stream_owners, get(), stream.c_str(), options.c_str());
   }
@@ -299,12 +306,13 @@ class Client : public Handle<kv_client, kv_client_close> {
     return detail::start(std::forward<Done>(done), kv_stream_send_async, get(), stream.c_str(), user.c_str(), message.data(), message.size(), options.c_str());
   }
 
-  /** The address of the login page for a browser. */
+  /** Returns the address of the login page, for a browser. */
   Result<Text> login_page(Parameter redirect_uri, Parameter options = {}) const {
     return detail::text(kv_user_login_page, get(), redirect_uri.c_str(), options.c_str());
   }
-  /** The user that is logged in, as it is known here. */
+  /** Returns the active user as last read, without a network call. */
   Result<Text> active_user() const { return detail::text(kv_user_active, get()); }
+  /** Returns true if a user name is taken on the backend. */
   Result<bool> user_exists(Parameter username, Parameter options = {}) const {
     return detail::value<std::int32_t>(kv_user_exists, get(), username.c_str(), options.c_str()).transform([](std::int32_t n) {
       return n != 0;
@@ -314,6 +322,7 @@ class Client : public Handle<kv_client, kv_client_close> {
   Result<Request> user_exists_async(Parameter username, Done &&done = {}, Parameter options = {}) const {
     return detail::start(std::forward<Done>(done), kv_user_exists_async, get(), username.c_str(), options.c_str());
   }
+  /** Calls the listener with each message in a user's part of a stream: see kv_stream_subscribe(). */
   Result<Subscription> subscribe_stream(Parameter stream, Parameter user, Listener listener) const {
     return detail::listen(std::move(listener), kv_stream_subscribe, get(), stream.c_str(), user.c_str());
   }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Builds the documentation site, or only looks whether everything has its place in it.
+"""Builds the documentation site, or only looks whether everything is in it.
 
     scripts/build_docs.py            build/docs/site, and the diagrams in docs/images
     scripts/build_docs.py --check    the same in `make test`: changes nothing in the tree
@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
 
 
 def built() -> list[str]:
-    """Run mkdocs, which names links that lead nowhere and pages without a place; give that."""
+    """Run mkdocs, which names dead links and pages that the navigation lacks; give that."""
     settings = ROOT / "docs" / "site" / "mkdocs.yml"
     command = [str(MKDOCS), "build", "--strict", "--config-file", str(settings)]
     plain = os.environ | {"NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1"}

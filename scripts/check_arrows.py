@@ -21,7 +21,17 @@ ROOM = re.compile(r'room\(\s*"(\w+)"(?:,\s*looksInto:\s*\[([^\]]*)\])?')
 IMPORT = re.compile(r"^(?:@\w+ )?(?:\w+ )?import (\w+)", re.M)
 
 ORDER = {
-    "KVServerCore": ["Base", "Security", "Messages", "Protocol", "Live", "Store", "Service"],
+    "KVServerCore": [
+        "Base",
+        "Security",
+        "Messages",
+        "Protocol",
+        "Live",
+        "Store",
+        "Metrics",
+        "Logic",
+        "Service",
+    ],
     "KVQuery": [
         "Values",
         "Regex",

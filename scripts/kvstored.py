@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import signal
@@ -11,16 +12,36 @@ from collections import deque
 from pathlib import Path
 from typing import Self
 
+from postgres import sql
+
 CHECKOUT = Path(__file__).resolve().parents[1]
 PROGRAM = os.environ.get("KVSTORED", str(CHECKOUT / "build" / "bin" / "kvstored"))
+
+
+def usual_storage(data: Path) -> str:
+    """Give where a server keeps its data unless the caller says it.
+
+    That is SQLite, or, with KVSTORED_TEST_STORAGE=postgres in the environment, the database of
+    KVSTORED_TEST_POSTGRES: there each data directory has a schema.
+    """
+    if os.environ.get("KVSTORED_TEST_STORAGE") != "postgres":
+        return "sqlite"
+    address = os.environ["KVSTORED_TEST_POSTGRES"]
+    schema = "data_" + hashlib.sha256(bytes(data.resolve())).hexdigest()[:32]
+    sql(address, f"CREATE SCHEMA IF NOT EXISTS {schema}")
+    return f"{address}{'&' if '?' in address else '?'}options=-csearch_path%3D{schema}"
 
 
 class Server:
     """A server process with a data directory; stopped and started again it keeps its port."""
 
-    def __init__(self, data: Path, app: str, *options: str) -> None:
-        """Start a server for an app, such as "key:secret"."""
-        self._options = options
+    def __init__(self, data: Path, app: str, *options: str, storage: str | None = None) -> None:
+        """Start a server for an app, such as "key:secret".
+
+        `storage`: "sqlite", for what concerns the files of the data directory, or the address of a
+        PostgreSQL database.
+        """
+        self._options = ("--storage", storage or usual_storage(data), *options)
         self._data = data
         self._app = app
         self._process: subprocess.Popen[str] | None = None

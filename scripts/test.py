@@ -125,6 +125,19 @@ SECTIONS = [
         builds_in=".build",
     ),
     Section(
+        "postgres-clients",
+        "The clients of a server on PostgreSQL: Python, PubNub, 2,000 queries",
+        [
+            "scripts/with-postgres pytest bindings/python",
+            "scripts/with-postgres pytest Tests/PubNub",
+            f"scripts/with-postgres {PYTHON} Tests/Differential/differential.py 2000",
+        ],
+        env={
+            "KVSTORED_TEST_STORAGE": "postgres",
+            "PYTHONPATH": f"{ROOT}/bindings/python/src:{ROOT}/scripts",
+        },
+    ),
+    Section(
         "thread",
         "Swift tests under the thread sanitizer",
         [f"swift test --sanitize=thread {SANITIZED}-thread"],
@@ -225,6 +238,12 @@ SECTIONS = [
         env={"PYTHONPATH": f"{ROOT}/scripts"},
     ),
     Section(
+        "operator",
+        "What operators meet: metrics as Prometheus reads them",
+        ["pytest Tests/Operator"],
+        env={"PYTHONPATH": f"{ROOT}/scripts"},
+    ),
+    Section(
         "browser",
         "The screen of the command line tool in Chromium",
         ["scripts/setup browser", "pytest Tests/Browser"],
@@ -235,11 +254,11 @@ SECTIONS = [
         ["pytest Tests/Upgrade"],
         env={"PYTHONPATH": f"{ROOT}/bindings/python/src:{ROOT}/scripts"},
     ),
-    Section("appsync", "The stand-in for AppSync", ["pytest Tests/AppSync"]),
+    Section("appsync", "A stand-in for AppSync, and the library with it", ["pytest Tests/AppSync"]),
     Section(
         "examples", "The first programs, in C, Python and Go", ["pytest examples/test_examples.py"]
     ),
-    Section("demo", "The demo", ["pytest examples/demo"]),
+    Section("demo", "The demo, on one server and on a cluster", ["pytest examples/demo"]),
     Section(
         "torture",
         "Nothing acknowledged is lost: 200 kills during saves and pushes",
@@ -253,8 +272,14 @@ SECTIONS = [
         limit=300,
     ),
     Section(
+        "cluster",
+        "Two servers on PostgreSQL, of which parts fail: nothing acknowledged is lost",
+        ["pytest Tests/Cluster", f"{PYTHON} Tests/Torture/cluster.py 20"],
+        env={"PYTHONPATH": f"{ROOT}/bindings/python/src:{ROOT}/scripts"},
+    ),
+    Section(
         "docs",
-        "The documentation site: every link, and a place for everything that is exported",
+        "The documentation site: every link, and that everything that is exported is described",
         ["scripts/setup docs", f"{PYTHON} scripts/build_docs.py --check"],
     ),
     Section(

@@ -137,7 +137,7 @@ kv_mhd_hide_parameters (const char *target)
     mark[1] = 0;
 }
 
-/* Whether a head is written as RFC 9112 has it: single spaces in the first line, CR LF behind each line, no line that
+/* Whether a head is written as RFC 9112 has it: single spaces in the first line, CR LF after each line, no line that
  * goes on in the next one, no NUL. `target_size` is of the target as it came.
  *
  * libmicrohttpd 0.9.75 tolerates all of these, has no option to refuse them, and does not tell. But it parses a head

@@ -49,7 +49,7 @@ static inline int kv_sqlite_vtab_innocuous(sqlite3 *db) {
   return sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
 }
 
-/* A cursor of a virtual table with what is ours behind what is SQLite's. */
+/* A cursor of a virtual table: SQLite's part first, then ours. */
 typedef struct kv_sqlite_cursor {
   sqlite3_vtab_cursor base;
   void *state;

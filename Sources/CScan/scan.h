@@ -1,7 +1,7 @@
 /* The innermost loop of every scan: finding members of JSON objects that were validated when they were stored.
  *
  * In C for its 16 bytes at a time, which Swift's vectors cannot search without giving up what is gained. No byte
- * at or behind `end` is read; bytes that are no JSON give nonsense, and nothing worse. */
+ * at or after `end` is read; bytes that are no JSON give nonsense, and nothing worse. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -60,7 +60,7 @@ static inline size_t kv_find_name(const kv_names *names, const unsigned char *by
   return names->count;
 }
 
-/* The position behind the string whose opening quote is at `at`. `escapes` is set if it has a backslash. */
+/* The position after the string whose opening quote is at `at`. `escapes` is set if it has a backslash. */
 static inline size_t kv_pass_string(const unsigned char *base, size_t at, size_t end, int *escapes) {
   at++;
 #if defined(__SSE2__)
@@ -87,7 +87,7 @@ static inline size_t kv_pass_string(const unsigned char *base, size_t at, size_t
   return end;
 }
 
-/* The position behind the object or array that starts at `at`. */
+/* The position after the object or array that starts at `at`. */
 static inline size_t kv_pass_container(const unsigned char *base, size_t at, size_t end) {
   size_t depth = 0;
   int escapes = 0;
@@ -125,7 +125,7 @@ static inline size_t kv_pass_container(const unsigned char *base, size_t at, siz
   return end;
 }
 
-/* The position behind the value that starts at `at`. */
+/* The position after the value that starts at `at`. */
 static inline size_t kv_pass_value(const unsigned char *base, size_t at, size_t end) {
   int escapes = 0;
   if (base[at] == '"') return kv_pass_string(base, at, end, &escapes);
@@ -164,4 +164,48 @@ static inline int kv_find_members(const unsigned char *base, size_t at, size_t e
     missing--;
   }
   return 0;
+}
+
+/* Follows names from the value at `value` into objects; `value` becomes where they lead to, nowhere if there is no such
+ * member. Gives 0, or 1 if that takes more: an array was met, or a name with a backslash. */
+static inline int kv_follow(const unsigned char *base, const kv_member_name *names, size_t count,
+                            kv_span *value) {
+  for (size_t i = 0; i < count && value->end; i++) {
+    if (base[value->start] == '[') return 1;
+    kv_span member = {0, 0};
+    const kv_names name = {.names = names + i, .count = 1};
+    if (base[value->start] == '{' &&
+        kv_find_members(base, value->start, value->end, &name, &member))
+      return 1;
+    *value = member;
+  }
+  return 0;
+}
+
+/* 0 only if no string in a JSON text can contain `needle`: its bytes are nowhere, and nothing is escaped. `count` is at
+ * least 1. */
+static inline int kv_may_contain(const unsigned char *text, size_t length,
+                                 const unsigned char *needle, size_t count) {
+#if defined(__SSE2__)
+  const __m128i first = _mm_set1_epi8((char)needle[0]), slash = _mm_set1_epi8('\\'),
+                last = _mm_set1_epi8((char)needle[count - 1]);
+  size_t at = 0;
+  for (; at + count + 15 <= length; at += 16) {
+    const __m128i begin = _mm_loadu_si128((const __m128i *)(text + at));
+    const __m128i end = _mm_loadu_si128((const __m128i *)(text + at + count - 1));
+    const __m128i both = _mm_and_si128(_mm_cmpeq_epi8(begin, first), _mm_cmpeq_epi8(end, last));
+    if (!_mm_movemask_epi8(_mm_or_si128(both, _mm_cmpeq_epi8(begin, slash)))) continue;
+    if (_mm_movemask_epi8(_mm_cmpeq_epi8(begin, slash))) return 1;
+    for (unsigned found = (unsigned)_mm_movemask_epi8(both); found; found &= found - 1)
+      if (!memcmp(text + at + __builtin_ctz(found), needle, count)) return 1;
+  }
+  for (; at < length; at++) {
+    if (text[at] == '\\') return 1;
+    if (length - at >= count && !memcmp(text + at, needle, count)) return 1;
+  }
+  return 0;
+#else
+  (void)text, (void)length, (void)needle, (void)count;
+  return 1;
+#endif
 }

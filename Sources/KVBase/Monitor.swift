@@ -2,7 +2,7 @@
   internal import Glibc
 #endif
 
-/// A value behind a lock, with a condition to wait on.
+/// A value that a lock protects, with a condition to wait on.
 ///
 /// The value can be reached only while the lock is held. `wait` gives the lock up until somebody
 /// calls `withLockNotifyingAll` and the condition holds. The deadline is on the monotonic clock.

@@ -7,7 +7,7 @@ struct FormatReader {
   private var id = [RecordFormat.IDMember("_id")]
   private var version: [String] = []
   private var order = VersionOrder.unordered
-  /// Of what type versions are in JSON.
+  /// The JSON type of versions.
   private(set) var versionKind = RecordFormat.IDMember.Kind.text
   private var backendMembers: [String] = []
   private var permissions: String?
@@ -33,7 +33,7 @@ struct FormatReader {
       permissions: permissions, creator: creator)
     let names = format.reservedNames
     guard Set(names.map { RecordID($0) }).count == names.count else {
-      throw StoreError(.invalid, "A backend's description gives one member two meanings.")
+      throw StoreError(.invalid, "The backend's description uses one member for two purposes.")
     }
     return format
   }
@@ -64,7 +64,7 @@ struct FormatReader {
     switch details?["ordered"] {
     case nil: isOrdered = versionKind == .integer
     case .bool(let ordered): isOrdered = ordered
-    default: throw .invalidMember(member.name, "is ordered or not: true or false")
+    default: throw .invalidMember(member.name, "must have an order of true or false")
     }
     order = !isOrdered ? .unordered : versionKind == .integer ? .integer : .text
   }
@@ -76,14 +76,16 @@ struct FormatReader {
     case nil where value == nil: return .text
     case "text": return .text
     case "integer": return .integer
-    default: throw .invalidMember(member, "is of the kind \"text\" or \"integer\"")
+    default: throw .invalidMember(member, "must be of the kind \"text\" or \"integer\"")
     }
   }
 
   private static func names(
     _ value: JSONValue, _ member: String
   ) throws(StoreError) -> [String] {
-    guard let values = value.arrayValue else { throw .invalidMember(member, "must be names") }
+    guard let values = value.arrayValue else {
+      throw .invalidMember(member, "must be an array of names")
+    }
     var names: [String] = []
     for value in values { names.append(try name(value, member)) }
     return names

@@ -5,7 +5,7 @@ package import KVSync
 package struct BackendDescription: Sendable, Equatable {
   /// What its records look like.
   package private(set) var format = RecordFormat(id: [RecordFormat.IDMember("_id")])
-  /// Of what type versions are in JSON.
+  /// The JSON type of versions.
   private(set) var versionKind = RecordFormat.IDMember.Kind.text
   /// Whether it evaluates filter, order, skip and limit by itself. If not, it gives a collection page by page and the
   /// rest is done here.
@@ -37,7 +37,7 @@ package struct BackendDescription: Sendable, Equatable {
       case "writesPerRequest": writesPerRequest = try Self.count(member, 10_000)
       case "requestsAtOnce": requestsAtOnce = try Self.count(member, 64)
       case "maxAnswerBytes": maxAnswerBytes = try Self.count(member, Int(Int32.max))
-      default: throw .invalidMember(member.name, "is none that a backend has")
+      default: throw .invalidMember(member.name, "does not exist")
       }
     }
     format = try reader.format()

@@ -18,7 +18,7 @@ extension StoreError {
     case .invalid, .notFound, .conflict, .unauthorized, .forbidden, .unsupported, .tooLarge:
       self = .refused(kind ?? .invalid, message ?? "The backend refused this.")
     default:
-      self = .badAnswer("The backend failed with a status that no backend has: \(status).")
+      self = .badAnswer("The backend failed with an unknown status: \(status).")
     }
   }
 
@@ -45,18 +45,18 @@ extension StoreError {
   }
 
   /// `{"message":…,"status":…}` of a refused write.
-  static func refusal(_ details: BackendAnswer) throws(StoreError) -> StoreError {
+  static func refusal(_ details: AnswerObject) throws(StoreError) -> StoreError {
     let message = try details.text("message") ?? "The backend refused this."
     guard let status = try details.value("status") else { return .refused(.invalid, message) }
     let kinds: [Kind] = [.invalid, .notFound, .forbidden, .tooLarge]
     guard let kind = kinds.first(where: { Int64($0.code) == status.intValue }) else {
-      throw .unfitMember("status", "one that a write is refused with")
+      throw .unfitMember("status", "a status for refused writes")
     }
     return .refused(kind, message)
   }
 
   /// `{"message":…,"after":seconds}` of a write that has to wait.
-  static func postponement(_ details: BackendAnswer) throws(StoreError) -> StoreError {
+  static func postponement(_ details: AnswerObject) throws(StoreError) -> StoreError {
     let after = try details.value("after")
     guard after == nil || after?.doubleValue != nil else {
       throw .unfitMember("after", "a number of seconds")

@@ -26,8 +26,8 @@ package final class CallbackBackend: Sendable {
   /// Carries out one request and waits for its answer: until the call's deadline, or until it is cancelled.
   func exchange(
     _ operation: BackendOperation, _ request: [UInt8], call: Call
-  ) throws(StoreError) -> BackendAnswer {
-    try BackendAnswer(begin(operation, request).wait(call))
+  ) throws(StoreError) -> AnswerObject {
+    try AnswerObject(begin(operation, request).wait(call))
   }
 
   /// Begins a request, for which the caller then waits.
@@ -35,7 +35,8 @@ package final class CallbackBackend: Sendable {
     _ operation: BackendOperation, _ request: [UInt8]
   ) throws(StoreError) -> PendingRequest {
     guard handler.handles(operation) else {
-      throw StoreError(.unsupported, "The backend \"\(name)\" has no \(operation.rawValue).")
+      throw StoreError(
+        .unsupported, "The backend \"\(name)\" does not support \(operation.rawValue).")
     }
     let pending = PendingRequests.open(of: handler, limit: description.maxAnswerBytes)
     handler.begin(operation, number: pending.number, request: request)

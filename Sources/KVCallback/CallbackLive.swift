@@ -48,7 +48,7 @@ final class CallbackLive: LiveRemote {
   ) throws(StoreError) -> LivePoll {
     let answer = try backend.exchange(.live, request(from: position), call: call)
     guard let next = answer.text(of: "next") else {
-      throw .unfitMember("next", "a position to go on from")
+      throw .unfitMember("next", "a position")
     }
     var messages: [LiveMessage] = []
     for (index, range) in try answer.elements("changes").enumerated() {
@@ -74,7 +74,7 @@ final class CallbackLive: LiveRemote {
 
   /// `origin`: the request that it came with, and where in its answer: what is asked for again comes again.
   private func message(
-    _ change: BackendAnswer, _ origin: String
+    _ change: AnswerObject, _ origin: String
   ) throws(StoreError) -> LiveMessage {
     guard let name = try change.text("collection") else {
       throw .unfitMember("collection", "a text")

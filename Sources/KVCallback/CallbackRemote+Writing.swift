@@ -14,7 +14,7 @@ extension CallbackRemote {
       outcome(
         index,
         Result { () throws(StoreError) in
-          try self.outcome(of: writes[index], try BackendAnswer(request.get().wait(call)))
+          try self.outcome(of: writes[index], try AnswerObject(request.get().wait(call)))
         })
     }
     for index in writes.indices {
@@ -50,10 +50,10 @@ extension CallbackRemote {
     case .create(let record):
       let (id, record) = try identified(record)
       return element("create", id: id, record: record, if: .none)
-    case .update(let id, let record, let condition):
+    case .update(let id, let record, let condition, _):
       return element("update", id: id, record: record, if: condition)
     case .delete(let id, let condition): return element("delete", id: id, if: condition)
-    case .createMany, .batch: throw StoreError(.internal, "A batch within a batch.")
+    case .createMany, .batch: throw StoreError(.internal, "A batch cannot contain a batch.")
     }
   }
 
@@ -93,17 +93,17 @@ extension CallbackRemote {
 
   /// What an answer says of each write. Where it ends too early the rest is undecided; it never has more.
   private func outcome(
-    of write: RemoteWrite, _ answer: BackendAnswer
+    of write: RemoteWrite, _ answer: AnswerObject
   ) throws(StoreError) -> RemoteOutcome {
     let ranges = try answer.elements("results")
     let singles = write.singles
     guard ranges.count <= singles.count else {
-      throw .badAnswer("The backend answered for more writes than there were.")
+      throw .badAnswer("The backend's answer has more results than there were writes.")
     }
     let results = singles.indices.map { index in
       Result { () throws(StoreError) in
         guard index < ranges.count else {
-          throw .badAnswer("The backend said nothing about this write.")
+          throw .badAnswer("The backend's answer has no result for this write.")
         }
         return try result(of: singles[index], answer.object(at: ranges[index]))
       }
@@ -117,14 +117,18 @@ extension CallbackRemote {
   }
 
   private func result(
-    of write: RemoteWrite, _ result: BackendAnswer
+    of write: RemoteWrite, _ result: AnswerObject
   ) throws(StoreError) -> RemoteOutcome {
     if let record = result.range("stored") {
-      guard !write.isDelete else { throw .badAnswer("The backend stored what was to be deleted.") }
+      guard !write.isDelete else {
+        throw .badAnswer("The backend stored an entity that was to be deleted.")
+      }
       return .stored(try result.record(at: record))
     }
     if result.has("deleted") {
-      guard write.isDelete else { throw .badAnswer("The backend deleted what was to be stored.") }
+      guard write.isDelete else {
+        throw .badAnswer("The backend deleted an entity that was to be stored.")
+      }
       guard result.range("deleted") != nil else { throw .unfitMember("deleted", "true or false") }
       return .deleted(try result.bool("deleted") ? 1 : 0)
     }
@@ -134,7 +138,7 @@ extension CallbackRemote {
     }
     if let range = result.range("refused") { throw try .refusal(result.object(at: range)) }
     if let range = result.range("later") { throw try .postponement(result.object(at: range)) }
-    throw .badAnswer("The backend's result of a write is none that there is.")
+    throw .badAnswer("The backend's answer has an unknown result of a write.")
   }
 }
 
@@ -143,16 +147,17 @@ extension CallbackRemote {
   private func check(_ record: [UInt8], _ write: RemoteWrite) throws(StoreError) {
     guard let id = description.format.key(of: record) else { throw .entityWithoutId }
     guard write.id.map({ $0.hasSameBytes(as: id) }) ?? true else {
-      throw .badAnswer("The backend answered with another record than the one that was written.")
+      throw .badAnswer(
+        "The backend answered with a different record than the one that was written.")
     }
   }
 }
 
 extension RemoteWrite {
-  /// Of the record; nil where it is not known outside of the body.
+  /// The id of the record; nil where it is not known outside of the body.
   fileprivate var id: String? {
     switch self {
-    case .update(let id, _, _), .delete(let id, _): id
+    case .update(let id, _, _, _), .delete(let id, _): id
     case .create, .createMany, .batch: nil
     }
   }

@@ -22,7 +22,7 @@ struct ChangeCollector {
     matcher = Matcher(filter, of: description.format)
   }
 
-  mutating func add(_ answer: BackendAnswer) throws(StoreError) {
+  mutating func add(_ answer: AnswerObject) throws(StoreError) {
     byteCount += answer.bytes.count
     for range in try answer.elements("changes") {
       switch try RecordChange(answer.object(at: range), description) {

@@ -14,7 +14,7 @@ package enum PendingRequests {
 
   private static let state = Monitor(State())
 
-  /// What came of a completion.
+  /// The outcome of a completion.
   package enum Completion: Sendable, Equatable {
     case accepted
     /// Nobody waits for it.

@@ -8,7 +8,7 @@ enum RecordChange {
   case deleted(id: String, RecordVersion?)
 
   /// Throws `.proto` for what is neither.
-  init(_ change: BackendAnswer, _ description: BackendDescription) throws(StoreError) {
+  init(_ change: AnswerObject, _ description: BackendDescription) throws(StoreError) {
     if let range = change.range("upsert") {
       self = try Self.saved(change.record(at: range), description.format)
     } else if let id = try change.value("delete") {
@@ -30,7 +30,7 @@ enum RecordChange {
     return .saved(record, id: id, format.version(of: record))
   }
 
-  private static func version(of change: BackendAnswer) throws(StoreError) -> RecordVersion? {
+  private static func version(of change: AnswerObject) throws(StoreError) -> RecordVersion? {
     switch try change.value("version") {
     case nil: nil
     case .string(let text): RecordVersion(text)

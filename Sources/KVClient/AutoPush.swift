@@ -8,7 +8,7 @@ internal import KVSync
 /// for all, and looks once a second whether others have saved. Two pushes never run at once: this one waits for
 /// the application's as they do for each other.
 final class AutoPush: Sendable {
-  /// What it needs of the client.
+  /// The functions of the client that automatic pushes call.
   struct Work: Sendable {
     /// The collections with something to send.
     var waiting: @Sendable () throws(StoreError) -> [String]
@@ -93,7 +93,7 @@ final class AutoPush: Sendable {
   }
 }
 
-/// Those of a client, one for each tag that is open. Safe from any thread.
+/// The automatic pushes of a client, one for each open tag. Safe from any thread.
 final class AutoPushes: Sendable {
   private let all = Monitor<[AutoPush]>([])
   private let schedule: AutoPush.Schedule

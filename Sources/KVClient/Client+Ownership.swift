@@ -3,7 +3,7 @@ internal import KVJSON
 internal import KVStorage
 internal import KVSync
 
-/// Whose the local data is: it, the queue and the session belong to one user.
+/// The owner of the local data: it, the queue and the session belong to one user.
 extension Client {
   // MARK: Logging in
 
@@ -21,7 +21,7 @@ extension Client {
       try operations.alone { () throws(StoreError) in
         try checkUnsent(before: id)
         live?.stop()
-        try handOver(to: id)
+        try changeOwner(to: id)
         try session.adopt(user, token: nil, grant: grant)
       }
     }
@@ -38,7 +38,7 @@ extension Client {
     guard unsent == 0 else { throw Storage.unsent(unsent) }
   }
 
-  private func handOver(to user: RecordID) throws(StoreError) {
+  private func changeOwner(to user: RecordID) throws(StoreError) {
     let session = try usersSession()
     try eachOwnStorage { (storage, _) throws(StoreError) in
       try storage.claim(for: user, takeover, former: try session.formerUser())
@@ -57,7 +57,7 @@ extension Client {
     if let other = try otherUser(ofTag: tag, session), other != user {
       throw StoreError(
         .conflict,
-        "Another user is logged in with a client of the tag \(tag), whose data is theirs.")
+        "Another client of the tag \(tag) has logged in another user, who owns the local data.")
     }
     try storage.claim(for: user, takeover, former: try session.formerUser())
   }
@@ -93,7 +93,7 @@ extension Client {
     guard unsent == 0 else {
       throw StoreError(
         .pending,
-        "\(unsent) pending writes would be lost: push them, or say keepData or discardPending.")
+        "\(unsent) pending writes would be lost: push them, or set keepData or discardPending.")
     }
   }
 
@@ -101,7 +101,7 @@ extension Client {
 
   // MARK: Which data
 
-  /// Who is logged in with clients of a tag that is not ours.
+  /// The user who is logged in with clients of another tag.
   private func otherUser(ofTag tag: String, _ session: Session) throws(StoreError) -> RecordID? {
     tag == options.tag ? nil : try session.user(ofTag: tag)
   }

@@ -41,7 +41,8 @@ extension Client {
       switch member.name {
       case "subscribe", "publish":
         guard let ids = member.value.arrayValue, ids.allSatisfy({ $0.stringValue != nil }) else {
-          throw StoreError(.invalid, "The member \"\(member.name)\" of the ACL must be ids.")
+          throw StoreError(
+            .invalid, "The member \"\(member.name)\" of the ACL must be an array of ids.")
         }
       case "groups" where allowsGroups:
         guard !member.value.isNull else { continue }

@@ -11,7 +11,7 @@ extension Client {
   ) throws(StoreError) -> [UInt8] {
     try asking("ping", options: options, cancellation: cancellation) { (call) throws(StoreError) in
       let backend = try existing()
-      guard let ping = backend.ping else { throw backend.lacks("answer to a ping") }
+      guard let ping = backend.ping else { throw backend.lacks("pings") }
       return try call.repeating { () throws(StoreError) in try ping(call) }
     }
   }
@@ -154,12 +154,13 @@ extension Client {
     }
   }
 
-  /// The other users who have all of these members: an array. `.invalid` without one: nobody can list all users.
+  /// The other users who have all of these members: an array. `.invalid` without one: listing all users is not possible.
   package func lookupUsers(
     _ members: JSONObject, options: Options, cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
     guard !members.isEmpty else {
-      throw StoreError(.invalid, "A lookup needs a member that the user has: nobody can list all.")
+      throw StoreError(
+        .invalid, "A lookup needs at least one member: listing all users is not possible.")
     }
     return try asking("user lookup", options: options, cancellation: cancellation) {
       (call) throws(StoreError) in

@@ -28,6 +28,7 @@ package final class Client: Sendable {
   }
 
   package let log = Log()
+  private let recentQueries = RecentQueries()
   package let events: SyncEvents
   /// Where asynchronous operations run: those that may wait for the network, and those that stay local.
   package let runners = (network: Runner(), local: Runner())
@@ -42,7 +43,7 @@ package final class Client: Sendable {
   let session: Session?
   let renewal: (any SessionRenewal)?
   /// Nil without a backend that has live data.
-  let live: Live?
+  let live: LiveData?
   let connectivity: Connectivity
   private let autoPushes: AutoPushes
   package let follows: Follows
@@ -100,7 +101,7 @@ package final class Client: Sendable {
     let remote = layers(around: backend.remote, renewal, connectivity: connectivity)
     self.remote = remote
     live = backend.live.map { [session = self.session, renewal, connectivity] in
-      Live(
+      LiveData(
         $0, entities: remote, session: session, renewal: renewal, connectivity: connectivity,
         isWanted: options.usesLive)
     }
@@ -141,7 +142,7 @@ package final class Client: Sendable {
   ) throws(StoreError) -> DataStore {
     guard let type = StoreType(rawValue: type) else {
       throw StoreError(
-        .invalid, "The type of a store is \"sync\", \"auto\", \"cache\" or \"network\".")
+        .invalid, "The type of a store must be \"sync\", \"auto\", \"cache\" or \"network\".")
     }
     try Self.check(collection: collection)
     try self.options.models?.check(collection: collection)
@@ -152,7 +153,8 @@ package final class Client: Sendable {
     let calls = try Options(from: &reader).over(self.options.calls)
     try reader.finish()
     guard type.isLocal || tag == nil else {
-      throw StoreError(.invalid, "The option \"tag\" is not for network stores: they keep nothing.")
+      throw StoreError(
+        .invalid, "The option \"tag\" is not for network stores, which have no local data.")
     }
     let local = type.isLocal ? try storage(tag ?? self.options.tag) : nil
     let engine = CollectionEngine(
@@ -222,7 +224,7 @@ package final class Client: Sendable {
         statusObservers.didChange()
       },
       didClose: { [statusObservers] in statusObservers.didChange() },
-      didRefuse: didRefuse)
+      didRefuse: didRefuse, conflicts: backend?.conflicts ?? .clientWins)
   }
 
   /// To be called with a refusal of the active session.
@@ -241,8 +243,8 @@ package final class Client: Sendable {
     else {
       throw StoreError(
         .invalid,
-        "A collection's name is 1 to 128 bytes without \"/\" and control characters, starts with no \"_\","
-          + " and is not \".\" or \"..\".")
+        "A collection's name must have 1 to 128 bytes, no \"/\" or control character, and no \"_\" at its start,"
+          + " and must not be \".\" or \"..\".")
     }
   }
 
@@ -250,7 +252,8 @@ package final class Client: Sendable {
   func openFile(ofTag tag: String) throws(StoreError) -> Storage {
     let storage = try directory.open(
       tag: tag,
-      layout: options.models?.layout ?? RecordLayout(backend?.remote.format ?? .default),
+      // Without models, all collections of a backend have one format.
+      layout: options.models?.layout ?? RecordLayout(backend?.remote.format(of: "") ?? .default),
       durability: options.durability)
     do throws(StoreError) { try ClientModels.adopt(options.models, storage) } catch {
       storage.close()

@@ -5,11 +5,11 @@ internal import KVQuery
 internal import KVStorage
 internal import KVSync
 
-/// The models of a client, which are its collections: the one place that knows the room. Immutable; safe from any thread.
+/// The models of a client, which are its collections: the only file that knows the room. Immutable; safe from any thread.
 struct ClientModels: Sendable {
   let layout: RecordLayout
   private let text: String
-  private let schema: ModelSchema
+  let schema: ModelSchema
 
   /// `text`: a schema in GraphQL's language. Throws `.invalid` for the first mistake, with line and column.
   init(_ text: String) throws(StoreError) {
@@ -18,7 +18,7 @@ struct ClientModels: Sendable {
       throw StoreError(.invalid, "The option \"schema\": \(error.text).")
     }
     guard !schema.models.isEmpty else {
-      throw StoreError(.invalid, "The option \"schema\": no type is a @model.")
+      throw StoreError(.invalid, "The option \"schema\": no type has @model.")
     }
     var rules: [RecordID: CollectionRules] = [:]
     for model in schema.models {
@@ -43,7 +43,7 @@ struct ClientModels: Sendable {
     if let models { return try models.adopt(storage) }
     guard try storage.modelSchema() == nil else {
       throw StoreError(
-        .conflict, "The local data follows a schema: open it with the option \"schema\".")
+        .conflict, "The local data has a schema: open it with the option \"schema\".")
     }
   }
 
@@ -82,13 +82,13 @@ struct ClientModels: Sendable {
     let more = changes.breaking.count > 5 ? " and \(changes.breaking.count - 5) more" : ""
     return StoreError(
       .conflict,
-      "The local data follows another schema, from which nothing leads to this one: \(named)\(more)."
-        + " Nothing has been changed.")
+      "The local data has another schema that cannot be migrated to this one: \(named)\(more)."
+        + " The data was not changed.")
   }
 }
 
 extension ModelSchema {
-  /// One that a file has kept; empty at first.
+  /// Reads a schema that is stored in a file; empty at first.
   fileprivate init(kept text: String) throws(StoreError) {
     do throws(SchemaError) { try self.init(sdl: text) } catch {
       throw StoreError(.corrupt, "The schema of the local data cannot be read: \(error.text).")

@@ -31,7 +31,8 @@ struct ClientOptions {
     self.appKey = appKey
     let named = try reader.string("backend")
     models = try reader.string("schema").map(ClientModels.init)
-    try Self.checkBackend(named, with: models, &reader)
+    let appSync = named == BackendRegistry.appSync ? try AppSyncBackend(&reader) : nil
+    if appSync == nil { try Self.checkNoBackend(named, with: models, &reader) }
     let kinvey = named == nil && models == nil ? try KinveyBackend(appKey, &reader) : nil
     if let directory = try reader.string("dataDirectory") {
       dataDirectory = directory
@@ -45,19 +46,29 @@ struct ClientOptions {
     pushesAutomatically = try reader.bool("pushAutomatically") ?? false
     usesLive = try reader.bool("live") ?? true
     calls = try Options(from: &reader)
-    backend = try named.map(Self.registered) ?? kinvey?.factory(calls)
+    if let appSync {
+      guard let models else {
+        throw StoreError(.invalid, "The option \"schema\" is missing: the models of the API.")
+      }
+      backend = appSync.factory(models.schema)
+      calls.deltaSet = calls.deltaSet ?? true
+    } else {
+      backend = try named.map(Self.registered) ?? kinvey?.factory(calls)
+    }
     try reader.finish()
   }
 
-  /// Models have no backend yet: `host` is null, or left out.
-  private static func checkBackend(
+  /// Throws `.unsupported` for models with another backend than the one that has them: `host` is null, or left out.
+  private static func checkNoBackend(
     _ named: String?, with models: ClientModels?, _ reader: inout OptionReader
   ) throws(StoreError) {
     guard models != nil else { return }
     let host = try reader.stringOrNull("host") ?? nil
     guard named == nil, host == nil else {
       throw StoreError(
-        .unsupported, "The option \"schema\" is for a local database: no backend has models yet.")
+        .unsupported,
+        "The option \"schema\" is for a local database, or for the backend \"\(BackendRegistry.appSync)\"."
+      )
     }
   }
 
@@ -74,7 +85,8 @@ struct ClientOptions {
     }
     guard isPlain, tag.utf8.count <= 100 else {
       throw StoreError(
-        .invalid, "The option \"tag\" must be letters, digits and hyphens, 100 at the most.")
+        .invalid,
+        "The option \"tag\" must have letters, digits and hyphens only, and at most 100 of them.")
     }
     return tag
   }
@@ -82,7 +94,7 @@ struct ClientOptions {
   /// The backend that the application has registered under a name.
   private static func registered(_ name: String) throws(StoreError) -> BackendFactory {
     guard let factory = BackendRegistry.factory(name) else {
-      throw StoreError(.invalid, "The option \"backend\": none is registered as \"\(name)\".")
+      throw StoreError(.invalid, "The option \"backend\": no backend is registered as \"\(name)\".")
     }
     return factory
   }
@@ -91,7 +103,7 @@ struct ClientOptions {
   private static func defaultDirectory() throws(StoreError) -> String {
     if let base = environment("XDG_DATA_HOME") { return "\(base)/kvstore" }
     if let home = environment("HOME") { return "\(home)/.local/share/kvstore" }
-    throw StoreError(.invalid, "There is no home directory: set the option \"dataDirectory\".")
+    throw StoreError(.invalid, "The home directory is unknown: set the option \"dataDirectory\".")
   }
 
   private static func environment(_ name: String) -> String? {

@@ -26,7 +26,7 @@ package final class DataStore: Sendable {
 
   package let engine: CollectionEngine
   /// Whether a call without options of its own finds by id in the local store and nowhere else, so that
-  /// `lend` may take its place.
+  /// `lend` may replace it.
   package let lendsLocally: Bool
   private let defaults: Options
   /// What the application calls the backend's members.
@@ -39,7 +39,7 @@ package final class DataStore: Sendable {
     var operations: Operations
     var events: SyncEvents
     /// Live data, or why there is none.
-    var live: Result<Live, StoreError>
+    var live: Result<LiveData, StoreError>
     var follows: Follows
     /// Registers the active user for live data; false: the application wants none.
     var registerLive: @Sendable (Cancellation) throws(StoreError) -> Bool
@@ -49,6 +49,8 @@ package final class DataStore: Sendable {
     var didClose: @Sendable () -> Void
     /// The backend refused the session.
     var didRefuse: @Sendable (StoreError) -> Void
+    /// What happens to conflicts where nobody says anything else.
+    var conflicts: ConflictStrategy
   }
 
   init(
@@ -138,7 +140,8 @@ package final class DataStore: Sendable {
   ) -> CallOptions {
     var options = options
     // Who sets a handler wants it to be asked.
-    if options.conflicts == nil, engine.hasConflictHandler { options.conflicts = .handler }
+    options.conflicts =
+      options.conflicts ?? (engine.hasConflictHandler ? .handler : context.conflicts)
     var resolved = resolved(options, run, cancellation: cancellation)
     resolved.call.quarantined = { [events = context.events, collection = engine.collection] in
       events.publish(.quarantined(collection: collection, id: $0, $1))
@@ -157,7 +160,7 @@ package final class DataStore: Sendable {
   /// Throws `.unsupported` for a store that meets none.
   package func checkConflicts() throws(StoreError) {
     guard engine.type.isLocal else {
-      throw StoreError(.unsupported, "A network store has no queue, and so no conflicts.")
+      throw StoreError(.unsupported, "A network store has no queue and therefore no conflicts.")
     }
   }
 
@@ -288,7 +291,7 @@ package final class DataStore: Sendable {
     }
     logCounts(
       "push",
-      "\(result.pushed) pushed, \(result.errors.count) refused, \(result.quarantined) set aside")
+      "\(result.pushed) pushed, \(result.errors.count) refused, \(result.quarantined) quarantined")
     return result
   }
 

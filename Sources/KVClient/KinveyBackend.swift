@@ -2,17 +2,14 @@ internal import KVKinvey
 internal import KVSync
 internal import KVTransport
 
-/// The backend that speaks Kinvey's protocol: the one place that knows the room. Hosted, or our own server.
+/// The backend that speaks Kinvey's protocol: the only file that knows the room. Hosted, or our own server.
 struct KinveyBackend {
   private var configuration: KinveyConfiguration
   private let transport: TransportOptions
 
   /// From the options of a client, of which it takes its own. Nil: they say that there is no backend.
   init?(_ appKey: String, _ reader: inout OptionReader) throws(StoreError) {
-    transport = TransportOptions(
-      caFile: try reader.string("caFile"), caFallback: try reader.string("caFallback"),
-      proxy: try reader.string("proxy"),
-      connections: try reader.integer("connections", 1...64) ?? 6)
+    transport = try TransportOptions(from: &reader)
     let host = try reader.stringOrNull("host")
     let secret = try reader.string("appSecret")
     configuration = KinveyConfiguration(
@@ -38,7 +35,7 @@ struct KinveyBackend {
     guard secret != nil else {
       throw StoreError(
         .invalid,
-        "The option \"appSecret\" is missing; only a client whose host is null needs none.")
+        "The option \"appSecret\" is missing; it is required unless the host is null.")
     }
   }
 
@@ -55,12 +52,7 @@ struct KinveyBackend {
   private static func open(
     _ configuration: KinveyConfiguration, _ options: TransportOptions, context: BackendContext
   ) throws(StoreError) -> Backend {
-    let transport: Transport
-    do throws(TransportError) {
-      transport = try Transport(options) { trace in context.debug { trace.text } }
-    } catch {
-      throw StoreError(.storage, error.message)
-    }
+    let transport = try Transport(options, context)
     let service: KinveyService
     do throws(StoreError) {
       service = try KinveyService(

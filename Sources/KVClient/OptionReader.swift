@@ -10,7 +10,7 @@ struct OptionReader {
 
   init(_ object: JSONObject) { left = object }
 
-  private mutating func take(_ key: String) -> JSONValue? {
+  private mutating func remove(_ key: String) -> JSONValue? {
     defer { left[key] = nil }
     return left[key]
   }
@@ -21,7 +21,7 @@ struct OptionReader {
 
   /// A text that is not empty.
   mutating func string(_ key: String) throws(StoreError) -> String? {
-    guard let value = take(key) else { return nil }
+    guard let value = remove(key) else { return nil }
     guard let text = value.stringValue, !text.isEmpty, !text.utf8.contains(0) else {
       throw wrong(key, "a text that is not empty")
     }
@@ -38,14 +38,14 @@ struct OptionReader {
   }
 
   mutating func bool(_ key: String) throws(StoreError) -> Bool? {
-    guard let value = take(key) else { return nil }
+    guard let value = remove(key) else { return nil }
     guard let flag = value.boolValue else { throw wrong(key, "true or false") }
     return flag
   }
 
   /// A span of time in seconds, more than 0.
   mutating func seconds(_ key: String, atLeast least: Double = 0) throws(StoreError) -> Double? {
-    guard let value = take(key) else { return nil }
+    guard let value = remove(key) else { return nil }
     guard let seconds = value.doubleValue, seconds > 0, seconds >= least, seconds <= 1e9 else {
       throw wrong(key, "a number of seconds, " + (least > 0 ? "\(least) or more" : "above 0"))
     }
@@ -53,34 +53,38 @@ struct OptionReader {
   }
 
   mutating func integer(_ key: String, _ range: ClosedRange<Int>) throws(StoreError) -> Int? {
-    guard let value = take(key) else { return nil }
+    guard let value = remove(key) else { return nil }
     guard let number = value.intValue.flatMap({ Int(exactly: $0) }), range.contains(number) else {
       throw wrong(key, "a whole number from \(range.lowerBound) to \(range.upperBound)")
     }
     return number
   }
 
-  /// Reads a JSON object, as text.
-  mutating func object(_ key: String) throws(StoreError) -> String? {
-    guard let value = take(key) else { return nil }
+  /// Reads a JSON object.
+  mutating func members(_ key: String) throws(StoreError) -> JSONObject? {
+    guard let value = remove(key) else { return nil }
     guard let object = value.objectValue else { throw wrong(key, "an object") }
-    return object.text
+    return object
   }
+
+  /// Reads a JSON object, as text.
+  mutating func object(_ key: String) throws(StoreError) -> String? { try members(key)?.text }
 
   /// What goes to the backend in a header, which has a limit: a JSON object, as text.
   mutating func requestProperties(_ key: String) throws(StoreError) -> String? {
     let properties = try object(key)
     if let properties, properties.utf8.count >= 2000 {
-      throw wrong(key, "under 2,000 bytes as JSON")
+      throw wrong(key, "less than 2,000 bytes as JSON")
     }
     return properties
   }
 
   /// An object of names to true, or to such an object.
   mutating func knownMembers(_ key: String) throws(StoreError) -> KnownMembers? {
-    guard let value = take(key) else { return nil }
+    guard let value = remove(key) else { return nil }
     guard let known = value.objectValue.flatMap(KnownMembers.init) else {
-      throw wrong(key, "an object of the names of members, each with true or such an object")
+      throw wrong(
+        key, "an object of member names, each with true or a nested object of the same kind")
     }
     return known
   }
@@ -89,7 +93,7 @@ struct OptionReader {
   mutating func filter(_ key: String) throws(StoreError) -> Query? {
     guard let text = try object(key) else { return nil }
     do throws(QueryError) { return try Query(filter: text) } catch {
-      throw StoreError(.invalid, "The option \"\(key)\" is no filter: \(error.message).")
+      throw StoreError(.invalid, "The option \"\(key)\" is not a filter: \(error.message).")
     }
   }
 
@@ -107,7 +111,7 @@ struct OptionReader {
 
   /// An object of names to names, both of one component.
   mutating func names(_ key: String) throws(StoreError) -> KeyMap? {
-    guard let value = take(key) else { return nil }
+    guard let value = remove(key) else { return nil }
     var names = KeyMap()
     for member in value.objectValue?.members ?? [] {
       guard let name = member.value.stringValue, Self.isName(name), Self.isName(member.name) else {
@@ -126,7 +130,7 @@ struct OptionReader {
   mutating func choice<Choice: RawRepresentable & CaseIterable>(
     _ key: String, _ type: Choice.Type
   ) throws(StoreError) -> Choice? where Choice.RawValue == String {
-    guard let value = take(key) else { return nil }
+    guard let value = remove(key) else { return nil }
     guard let choice = value.stringValue.flatMap(Choice.init(rawValue:)) else {
       let names = Choice.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
       throw wrong(key, "one of \(names)")
@@ -134,9 +138,14 @@ struct OptionReader {
     return choice
   }
 
+  /// Reads an object of options; nil: it is missing.
+  mutating func options(_ key: String) throws(StoreError) -> OptionReader? {
+    try members(key).map { OptionReader($0) }
+  }
+
   /// Throws if a key was not asked for.
   func finish() throws(StoreError) {
     guard let unknown = left.members.first else { return }
-    throw StoreError(.invalid, "There is no option \"\(unknown.name)\" here.")
+    throw StoreError(.invalid, "The option \"\(unknown.name)\" does not apply here.")
   }
 }

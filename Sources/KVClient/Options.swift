@@ -32,12 +32,12 @@ package struct Options: Sendable, Equatable {
   /// The members that your entities have; default: all.
   package var knownMembers: KnownMembers?
   /// What happens when an entity was changed here and on the backend: see sync.md; default:
-  /// `"clientWins"`; `"handler"` if the store has one.
+  /// `"clientWins"`, with AppSync `"serverWins"`; `"handler"` if the store has one.
   package var conflicts: ConflictStrategy?
   /// A push, or the push of a sync, sends quarantined writes as well.
   package var retryQuarantined: Bool?
   /// A pull, and a find on the network, fetches only the changes since the same query was last
-  /// read, if the backend supports that.
+  /// read, if the backend supports that; default: false, with AppSync true.
   package var deltaSet: Bool?
 
   package init() {}
@@ -59,7 +59,7 @@ package struct Options: Sendable, Equatable {
     deltaSet = try reader.bool("deltaSet")
   }
 
-  /// These, and what they leave open from `base`.
+  /// Returns these options, with the missing ones from `base`.
   package func over(_ base: Options) -> Options {
     var merged = base
     merged.timeout = timeout ?? base.timeout

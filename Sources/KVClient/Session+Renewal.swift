@@ -49,7 +49,7 @@ final class Renewal: SessionRenewal {
       try session.keep(new, of: user)
       let logged = try users.login(authorization.credentials(of: new), call)
       guard logged.id.utf8.elementsEqual(user.id.utf8) else {
-        throw StoreError(.unauthorized, "The renewed session is that of another user.")
+        throw StoreError(.unauthorized, "The renewed session belongs to another user.")
       }
       try session.adopt(logged, token: nil, grant: new)
       return true

@@ -3,7 +3,7 @@ internal import KVJSON
 internal import KVStorage
 internal import KVSync
 
-/// Who is logged in with the clients of a tag, as kept in the data directory.
+/// The session of the clients of a tag, stored in the data directory.
 ///
 /// It is read anew each time: another process of the same application may have logged in or out. Only what the text
 /// says is remembered, as long as it stays the same: each call to the backend asks several times. A client acts for one
@@ -54,13 +54,13 @@ final class Session: Sendable {
   /// For whom the client acts, logged in or not; nil: for nobody yet.
   var actor: RecordID? { state.withLock { $0.actor } }
 
-  /// Who is logged in with clients of another tag.
+  /// The user who is logged in with clients of another tag.
   func user(ofTag tag: String) throws(StoreError) -> RecordID? {
     guard let text = try store.user(ofTag: tag) else { return nil }
     return RecordID(try Self.user(text).id)
   }
 
-  /// Who was logged in before tags had sessions of their own.
+  /// The user who was logged in before each tag had its own session.
   func formerUser() throws(StoreError) -> RecordID? { try store.formerUser() }
 
   private func stored(_ state: inout State) throws(StoreError) -> User? {
@@ -79,7 +79,7 @@ final class Session: Sendable {
       let json = saved["user"]?.objectValue,
       // Before there were other backends, the id was only in what they said.
       let id = saved["id"]?.stringValue ?? json["_id"]?.stringValue
-    else { throw StoreError(.corrupt, "What was kept of the session cannot be read.") }
+    else { throw StoreError(.corrupt, "The stored session cannot be read.") }
     return User(id: id, token: token, json: json, grant: grant(saved["oauth"]))
   }
 
@@ -90,10 +90,10 @@ final class Session: Sendable {
     _ user: Account, token: String?, grant: Grant? = nil
   ) throws(StoreError) {
     guard let token = user.token ?? token else {
-      throw StoreError(.proto, "The backend gave no session to this user.")
+      throw StoreError(.proto, "The backend's answer has no session for this user.")
     }
     guard let json = try JSONValue.ifValid(user.json) else {
-      throw StoreError(.proto, "The backend's answer is no user.")
+      throw StoreError(.proto, "The backend's answer is not a user.")
     }
     try state.withLock { (state) throws(StoreError) in
       try save(["id": .string(user.id), "token": .string(token), "user": json], grant)

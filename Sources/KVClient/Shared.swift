@@ -9,7 +9,7 @@ final class Shared<Object: AnyObject & Sendable>: Sendable {
 
   private let all = Monitor<[RecordID: Weak]>([:])
 
-  /// That of the file at a path; made if there is none.
+  /// Returns the object of the file at a path; made if there is none.
   func of(path: String, _ make: () -> Object) -> Object {
     let path = RecordID(path)
     return all.withLock { all in

@@ -9,7 +9,7 @@ final class SharedSendGates: Sendable {
   private let collections = Monitor<[RecordID: SendGate]>([:])
 
   private let turn: ProcessLock
-  /// Which process pushes by itself for all.
+  /// Elects the process that pushes automatically for all.
   let election: ProcessLock
 
   private init(path: String) {

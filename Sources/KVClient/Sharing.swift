@@ -19,7 +19,7 @@ package struct Sharing: Sendable {
       case "gr", "gw":
         // False would be understood as the opposite by some: there is a call for that.
         guard member.value == true else {
-          throw StoreError(.invalid, "_acl.\(member.name) must be true: it names whom this is for.")
+          throw StoreError(.invalid, "_acl.\(member.name) must be true.")
         }
         flags.append("_acl." + member.name)
       case "groups":
@@ -33,11 +33,11 @@ package struct Sharing: Sendable {
           try add(list, to: "_acl.groups.")
         }
       default:
-        throw StoreError(.invalid, "An _acl that is shared has no member \"\(member.name)\".")
+        throw StoreError(.invalid, "An _acl for sharing has no member \"\(member.name)\".")
       }
     }
     guard !lists.isEmpty || !flags.isEmpty else {
-      throw StoreError(.invalid, "Nobody is named whom this is for.")
+      throw StoreError(.invalid, "The access list names nobody.")
     }
   }
 
@@ -70,5 +70,29 @@ package struct Sharing: Sendable {
       update["$set"] = .object(JSONObject(flags.map { JSONObject.Member($0, flag) }))
     }
     return .object(update)
+  }
+}
+
+extension DataStore {
+  /// Changes the rights in one entity by an update of `Sharing`, and never replaces what somebody else has changed.
+  /// `.notFound` if there is no such entity where the store writes.
+  package func share(
+    _ id: String, _ rights: JSONValue, run: Run, early: () -> Void = {}
+  ) throws(StoreError) -> Answered<UpdateResult> {
+    guard engine.format == .default else {
+      throw StoreError(.unsupported, "Entities of this backend have no _acl.")
+    }
+    guard !id.isEmpty else { throw StoreError(.invalid, "The id is empty.") }
+    return try perform("share", as: .write, run) { (options) throws(StoreError) in
+      let update: EntityUpdate
+      do throws(QueryError) { update = try EntityUpdate(rights.text, engine.format) } catch {
+        throw StoreError(error)
+      }
+      let result = try engine.update(
+        Query(key: id, engine.format), update, isConditional: true, options: options
+      ) { _ in early() }
+      guard result.value.matched > 0 else { throw engine.notFound(id) }
+      return result
+    }
   }
 }

@@ -88,7 +88,7 @@ package final class Transaction: Sendable {
   private func collection(of store: DataStore) throws(StoreError) -> String {
     guard store.engine.isStored(in: storage) else {
       throw StoreError(
-        .misuse, "The store is not of the transaction's client and tag, or keeps nothing locally.")
+        .misuse, "The store must have the transaction's client and tag, and local data.")
     }
     return store.engine.collection
   }

@@ -39,7 +39,7 @@ package struct UserGroupChange: Sendable {
   static func ids(_ members: JSONValue, _ name: String) throws(StoreError) -> [String] {
     let ids = members.arrayValue?.compactMap(\.stringValue)
     guard let ids, ids.count == members.arrayValue?.count, !ids.contains(where: \.isEmpty) else {
-      throw StoreError(.invalid, "The member \"\(name)\" of a group must be ids of users.")
+      throw StoreError(.invalid, "The member \"\(name)\" of a group must be an array of user ids.")
     }
     return ids
   }

@@ -180,13 +180,13 @@ package struct ByteScanner {
   }
 }
 
-/// Which numbers a text may have.
+/// The numbers that a text may contain.
 ///
 /// Programs must save by the strict rule. What is stored already, and what a backend sends, is read whatever it
 /// is.
 package enum NumberRule: Sendable {
   case any
-  /// Those in the range of 64-bit floating point, exact or not: they can be compared, and asked for.
+  /// Numbers in the range of 64-bit floating point, exact or not: they can be compared, and asked for.
   case finite
 }
 

@@ -22,14 +22,14 @@ package struct JSONArrayWriter {
 }
 
 extension [[UInt8]] {
-  /// These JSON texts as one JSON array.
+  /// A JSON array of these JSON texts.
   package var jsonArray: [UInt8] {
     var array = JSONArrayWriter(reservingCapacity: jsonArrayByteCount)
     for element in self { array.add(json: element) }
     return array.finish()
   }
 
-  /// The same. Throws `failure` if there is no memory for it.
+  /// A JSON array of these JSON texts. Throws `failure` if there is no memory for it.
   package func jsonArray<E: Error>(or failure: @autoclosure () -> E) throws(E) -> [UInt8] {
     try Memory.require(jsonArrayByteCount, or: failure())
     return jsonArray

@@ -13,7 +13,7 @@ package struct JSONError: Error, Sendable, Equatable {
     case numberOutOfRange(String)
     /// JSON, but not an entity: what is wrong with it.
     case notAnEntity(String)
-    /// It may be JSON or not: there was no memory to read it.
+    /// There was no memory to find out whether the text is JSON: there was no memory to read it.
     case noMemory
   }
 
@@ -34,9 +34,9 @@ package struct JSONError: Error, Sendable, Equatable {
     case .tooDeep: "more than \(EntityScanner.maximumDepth) levels of nesting"
     case .tooLarge: "the JSON text is too large"
     case .numberOutOfRange(let path):
-      (path.isEmpty ? "" : "\(path): ") + "the number is beyond the range of 64-bit floating point"
+      (path.isEmpty ? "" : "\(path): ") + "the number is outside the range of 64-bit floating point"
     case .notAnEntity(let text): text
-    case .noMemory: "there is no memory left to read it"
+    case .noMemory: "there is not enough memory to read it"
     }
   }
 }

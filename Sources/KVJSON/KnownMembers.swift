@@ -1,4 +1,4 @@
-/// Which members of an entity a program knows, with those of the objects in it.
+/// The members of an entity that a program knows, and those of the objects in it.
 ///
 /// A program that reads entities into a type of its own says nothing about members that the type does not have: when it
 /// saves such an entity, the stored ones are kept. Arrays are known as a whole. The members that the format reserves are

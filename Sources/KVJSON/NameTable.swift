@@ -1,4 +1,4 @@
-internal import CScan
+package import CScan
 
 /// Names of members, to be looked up by their bytes: a few by comparing, many by their hash. Immutable; safe from any
 /// thread.
@@ -53,6 +53,9 @@ package final class NameTable: @unchecked Sendable {
     }
     table.pointee.slots = UnsafePointer(slots)
   }
+
+  /// The names in their order, as long as this lives.
+  package var first: UnsafePointer<kv_member_name>? { table.pointee.names }
 
   /// The number of the name that is at `range` in a text, between its quotes; nil if it is none of these.
   package func index(of range: Range<Int>, in scanner: ByteScanner) -> Int? {

@@ -22,7 +22,7 @@ struct OutlineBuilder: ~Copyable {
     let bit: UInt64 = 1 << UInt64(index)
     guard seen & bit == 0 else {
       throw JSONError(
-        .notAnEntity("\(reserved.entries[index].text) comes twice"), at: member.name.lowerBound)
+        .notAnEntity("\(reserved.entries[index].text) occurs twice"), at: member.name.lowerBound)
     }
     seen |= bit
     switch reserved.entries[index].role {
@@ -45,7 +45,7 @@ struct OutlineBuilder: ~Copyable {
     guard known.count == parts.count else {
       let missing = parts.firstIndex(of: nil) ?? 0
       throw JSONError(
-        .notAnEntity("\(reserved.entries[missing].text) is missing, which is a part of the id"),
+        .notAnEntity("\(reserved.entries[missing].text) is missing, and is a part of the id"),
         at: outline.range.lowerBound)
     }
     outline.id = String(decoding: known.jsonArray, as: UTF8.self)
@@ -87,7 +87,7 @@ struct OutlineBuilder: ~Copyable {
     _ value: Range<Int>, at index: Int, in scanner: ByteScanner
   ) throws(JSONError) -> String {
     guard let number = Int64(scanner.raw(value)) else {
-      throw refused(index, "must be an integer of 64 bits", at: value)
+      throw refused(index, "must be a 64-bit integer", at: value)
     }
     return String(number)
   }

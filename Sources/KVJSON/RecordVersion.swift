@@ -1,7 +1,7 @@
 internal import KVBase
 
-/// Which version of a record there is, in the words of the backend that made it: a text of which nothing is known but
-/// its bytes. Whether one is older than another, the backend's format says; see `VersionOrder`.
+/// The version of a record, as its backend wrote it: a text of which nothing is known but its bytes. Whether one is older
+/// than another, the backend's format says; see `VersionOrder`.
 package struct RecordVersion: Hashable, Sendable, CustomStringConvertible {
   package let text: String
 

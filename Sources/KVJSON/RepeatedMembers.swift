@@ -118,7 +118,7 @@ struct RepeatedMembers: ~Copyable {
         else { continue }
         let name = scanner.unescaped(start &+ 1..<at &- 1)
         guard open[open.count - 1].insert(name).inserted else {
-          throw JSONError(.notAnEntity("\(scanner.path(to: at)) comes twice"), at: start &+ 1)
+          throw JSONError(.notAnEntity("\(scanner.path(to: at)) occurs twice"), at: start &+ 1)
         }
       default: break
       }
@@ -150,7 +150,7 @@ extension ByteScanner {
     return (((quote &- ones) & ~quote) | ((brace &- ones) & ~brace)) & (ones &* 0x80)
   }
 
-  /// The position behind the string that starts at `position`, and a hash of its first 16 and last bytes.
+  /// The position after the string that starts at `position`, and a hash of its first 16 and last bytes.
   @inline(__always)
   fileprivate func passHashing(_ position: Int) -> (end: Int, hash: UInt64, hasEscapes: Bool) {
     let start = position &+ 1
@@ -185,7 +185,7 @@ extension ByteScanner {
     return product ^ product &>> 32
   }
 
-  /// Eight bytes from `position`, the first one lowest; 0 behind the end.
+  /// Eight bytes from `position`, the first one lowest; 0 after the end.
   @inline(__always)
   private func word(_ position: Int) -> UInt64 {
     guard position &+ 8 > end else {

@@ -82,7 +82,7 @@ final class ReservedMembers: @unchecked Sendable {
 }
 
 extension ReservedMembers.Table {
-  /// Which of them is called so; nil: none.
+  /// The index of the reserved member with a name; nil: none.
   func index(of name: Range<Int>, in scanner: ByteScanner) -> Int? {
     let start = scanner.base + name.lowerBound
     for (index, entry) in entries.enumerated() where entry.name.count == name.count {

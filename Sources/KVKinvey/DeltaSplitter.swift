@@ -61,7 +61,7 @@ struct DeltaSplitter: ~Copyable {
   }
 
   private static var malformed: StoreError {
-    .badAnswer("The backend's changes are no object with each of its lists once.")
+    .badAnswer("The backend's answer to a request for changes is not valid.")
   }
 
   // MARK: The envelope

@@ -20,7 +20,7 @@ extension Account {
     }
     let wrapped = answer["user"]?.objectValue
     guard var user = wrapped ?? answer.objectValue, let id = user["_id"]?.stringValue, !id.isEmpty
-    else { throw KinveyErrors.unusable(response.head, "The backend's answer is no user.") }
+    else { throw KinveyErrors.unusable(response.head, "The backend's answer is not a user.") }
     var token = wrapped == nil ? nil : answer["authToken"]?.stringValue
     if var metadata = user["_kmd"]?.objectValue {
       token = token ?? metadata["authtoken"]?.stringValue

@@ -1,3 +1,4 @@
+internal import KVHTTP
 internal import KVJSON
 package import KVSync
 internal import KVTransport
@@ -60,13 +61,7 @@ package final class KinveyAuthorization: Authorization {
       body: .once(Array(form.utf8)))
     request.headers.removeAll { $0.name == "Content-Type" }
     request.headers.append(HTTPHeader("Content-Type", "application/x-www-form-urlencoded"))
-    let response: HTTPResponse
-    do throws(TransportError) {
-      response = try service.transport.exchange(
-        request, until: call.deadline, cancellation: call.cancellation)
-    } catch {
-      throw StoreError(error)
-    }
+    let response = try service.transport.exchange(request, for: call)
     guard response.head.isSuccess else {
       let secrets = headers.secrets + items.dropFirst().map(\.1)
       throw KinveyErrors.authorization(response.head, response.body, hiding: secrets)

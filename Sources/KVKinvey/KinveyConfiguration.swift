@@ -1,4 +1,4 @@
-/// Which application on which backend, and what every request says about us.
+/// The address of an application on a backend, and the headers of every request.
 package struct KinveyConfiguration: Sendable {
   /// Such as `http://127.0.0.1:8080`; nil: the hosted service.
   package var host: String?

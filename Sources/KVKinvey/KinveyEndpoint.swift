@@ -63,7 +63,7 @@ struct KinveyEndpoint: Sendable {
       guard !id.isEmpty else { return StoreError(.invalid, "The id is empty.") }
       guard hasOperation(id) else { return nil }
       return StoreError(
-        .invalid, "\(id) is the name of an operation of the backend: no URL leads to such an id.")
+        .invalid, "\(id) is the name of an operation of the backend and cannot be an id.")
     }
 
     /// The names of operations, of the hosted service and of our server.
@@ -71,8 +71,8 @@ struct KinveyEndpoint: Sendable {
       switch self {
       case .data:
         [
-          "_count", "_group", "_batch", "_deltaset", "_history", "_permissions", "_subscribe",
-          "_unsubscribe",
+          "_count", "_group", "_batch", "_deltaset", "_history", "_indexes", "_permissions",
+          "_subscribe", "_unsubscribe",
         ]
       case .users: ["login", "_logout", "_me", "_lookup"]
       case .functions, .groups: []
@@ -97,7 +97,7 @@ struct KinveyEndpoint: Sendable {
   ) throws(StoreError) -> String {
     guard let host else { return try hosted(instanceId, name) }
     guard instanceId == nil else {
-      throw StoreError(.invalid, "An instanceId names a host of its own: leave out host or it.")
+      throw StoreError(.invalid, "The options host and instanceId exclude each other.")
     }
     let scheme = host.prefix { $0 != ":" }.lowercased()
     let rest = host.dropFirst(scheme.count)
@@ -116,7 +116,7 @@ struct KinveyEndpoint: Sendable {
       ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || $0 == UInt8(ascii: "-")
     }
     guard !instanceId.isEmpty, isLabel else {
-      throw StoreError(.invalid, "The instanceId may have letters, digits and hyphens only.")
+      throw StoreError(.invalid, "The instanceId must have letters, digits and hyphens only.")
     }
     return "https://\(instanceId)-\(name).kinvey.com"
   }

@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVHTTP
 internal import KVJSON
 internal import KVSync
 internal import KVTransport
@@ -86,16 +87,7 @@ enum KinveyErrors {
     return StoreError.ServerAnswer(
       status: head.status, error: text("error"), description: text("description"),
       debug: text("debug"), requestId: head["X-Kinvey-Request-Id"],
-      retryAfter: retryAfter(head))
-  }
-
-  /// `Retry-After` in seconds; a moment is taken by the backend's own clock, if it tells that.
-  private static func retryAfter(_ head: HTTPHead) -> Double? {
-    guard let text = head["Retry-After"] else { return nil }
-    if let seconds = UInt32(text) { return Double(seconds) }
-    guard let moment = Timestamp(http: text) else { return nil }
-    let now = head["Date"].flatMap { Timestamp(http: $0) } ?? .now()
-    return Double(max(0, moment.milliseconds - now.milliseconds)) / 1000
+      retryAfter: head.retryAfter)
   }
 
   private static func hide(_ text: String, _ secret: String) -> String {
@@ -130,7 +122,7 @@ enum KinveyErrors {
   /// The status is that of the whole batch, and says nothing about one entity of it.
   private static func message(forItem answer: StoreError.ServerAnswer) -> String {
     let what = "The backend refused this entity of a batch"
-    guard let error = answer.error else { return "\(what), and gave no error of its own." }
+    guard let error = answer.error else { return "\(what) without a description of the error." }
     return sentence("\(what), \(error)", answer.description)
   }
 
@@ -140,7 +132,7 @@ enum KinveyErrors {
     case 414:
       "The URL of the request, with its query, is longer than the backend accepts (status 414)."
     case 431: "The head of the request is longer than the backend accepts (status 431)."
-    default: "The backend answered with status \(status) and no error of its own."
+    default: "The backend answered with status \(status), without a description of the error."
     }
   }
 
@@ -221,27 +213,6 @@ enum KinveyErrors {
     case 413, 414, 431: .tooLarge
     case 500...599, 429: .server
     default: .proto
-    }
-  }
-}
-
-extension StoreError {
-  /// No answer came.
-  init(_ error: TransportError) {
-    self.init(Self.kind(of: error.kind), error.message)
-    code = error.code == 0 ? nil : error.code
-  }
-
-  private static func kind(of kind: TransportError.Kind) -> Kind {
-    switch kind {
-    case .resolve, .connect, .tls, .reset: .network
-    case .timeout: .timeout
-    case .cancelled: .cancelled
-    case .tooLarge: .tooLarge
-    case .malformed: .proto
-    case .invalid: .invalid
-    case .forked: .misuse
-    case .resources: .storage
     }
   }
 }

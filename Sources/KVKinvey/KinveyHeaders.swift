@@ -71,7 +71,7 @@ struct KinveyHeaders: Sendable {
     return out
   }
 
-  /// What is known of the machine and of this library, as JSON; the same for all requests.
+  /// A description of the machine and of this library, as JSON; the same for all requests.
   static func deviceInfo(_ version: String) -> String {
     let info: JSONObject = [
       "hv": 1, "md": .string(machine.model), "os": .string(machine.system),

@@ -32,7 +32,7 @@ extension KinveyLive: UserStreams {
     let answer = try service.exchange(
       "GET", url, as: try service.userCredentials(), for: .list, call: call)
     guard let list = try answer.json().arrayValue else {
-      throw KinveyErrors.unusable(answer.head, "The backend's answer is no list of substreams.")
+      throw KinveyErrors.unusable(answer.head, "The backend's answer is not a list of substreams.")
     }
     return list.compactMap { $0["_id"] ?? ($0.stringValue == nil ? nil : $0) }
   }
@@ -61,12 +61,12 @@ extension KinveyLive: UserStreams {
     let answer = try service.exchange(
       "POST", url, body: .bytes(Array("{}".utf8)), as: try service.userCredentials(), call: call)
     guard let channel = try answer.json()["substreamChannelName"]?.stringValue else {
-      throw KinveyErrors.unusable(answer.head, "The backend's answer names no channel.")
+      throw KinveyErrors.unusable(answer.head, "The backend's answer has no channel.")
     }
     return channel
   }
 
-  /// As a POST, which no transport repeats by itself. Returns the error of a refusal.
+  /// Publishes with a POST, which no transport repeats by itself. Returns the error of a refusal.
   private func publish(
     _ message: [UInt8], on channel: String, as registration: LiveRegistration, _ call: Call
   ) throws(StoreError) -> StoreError? {

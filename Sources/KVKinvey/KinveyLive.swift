@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVHTTP
 internal import KVJSON
 package import KVSync
 internal import KVTransport
@@ -36,7 +37,7 @@ package final class KinveyLive: LiveRemote {
       let subscribe = json["subscribeKey"]?.stringValue,
       let group = json["userChannelGroup"]?.stringValue,
       ![publish, subscribe, group].contains("")
-    else { throw KinveyErrors.unusable(answer.head, "The backend's answer is no registration.") }
+    else { throw KinveyErrors.unusable(answer.head, "The backend's answer is not a registration.") }
     let rights = LiveRights(
       publishKey: publish, subscribeKey: subscribe, group: group,
       origin: origin(json["origin"]?.stringValue))
@@ -133,7 +134,7 @@ package final class KinveyLive: LiveRemote {
       return .messages(read.messages, next: read.next, isIncomplete: read.isIncomplete)
     } catch {
       throw KinveyErrors.unusable(
-        answer.head, "The answer to a poll is not what it should be", cause: error)
+        answer.head, "The answer to a poll is not valid", cause: error)
     }
   }
 
@@ -158,12 +159,7 @@ package final class KinveyLive: LiveRemote {
       headers: headers, body: body.map { .once($0) }, maxBytes: Self.maxAnswerBytes)
     // Paths of this service have keys in them.
     request.loggedPath = "/\(path.prefix { $0 != "/" })"
-    let transport = try polls.open()
-    do throws(TransportError) {
-      return try transport.exchange(request, until: call.deadline, cancellation: call.cancellation)
-    } catch {
-      throw StoreError(error)
-    }
+    return try polls.open().exchange(request, for: call)
   }
 
   /// The topics that a refusal names; none: all, by their channel group.

@@ -42,7 +42,7 @@ extension KinveyRemote {
     }
     let (deleted, left) = try delta.finish()
     guard since.isOfSameData(as: head.requestStart) else {
-      logFallback(collection, "it has other data by now")
+      logFallback(collection, "its data has been replaced")
       return nil
     }
     // Gone by the time of this answer, whenever that was.
@@ -55,6 +55,6 @@ extension KinveyRemote {
   }
 
   private func logFallback(_ collection: String, _ reason: String) {
-    service.debug { "changes of \(collection): \(reason): everything is read" }
+    service.debug { "changes of \(collection): \(reason): reading everything" }
   }
 }

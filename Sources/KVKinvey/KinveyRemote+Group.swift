@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVHTTP
 package import KVJSON
 package import KVQuery
 package import KVSync
@@ -31,7 +32,7 @@ extension KinveyRemote {
       }
     } catch {
       throw KinveyErrors.unusable(
-        answer.head, "The backend's answer is no list of groups",
+        answer.head, "The backend's answer is not a list of groups",
         cause: error)
     }
     try call.checkEnd()
@@ -41,7 +42,9 @@ extension KinveyRemote {
 
 extension JSONValue {
   fileprivate func object(at position: Int) throws(JSONError) -> JSONObject {
-    guard let objectValue else { throw JSONError(.syntax("a group is an object"), at: position) }
+    guard let objectValue else {
+      throw JSONError(.syntax("a group must be an object"), at: position)
+    }
     return objectValue
   }
 }

@@ -55,6 +55,6 @@ extension KinveyRemote {
 
   private static func noRecords(_ head: HTTPHead, _ error: JSONError) -> StoreError {
     KinveyErrors.unusable(
-      head, "The backend's answer is not what it should be", cause: error)
+      head, "The backend's answer is not valid", cause: error)
   }
 }

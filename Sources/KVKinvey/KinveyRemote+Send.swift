@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVHTTP
 internal import KVJSON
 package import KVSync
 internal import KVTransport
@@ -54,7 +55,7 @@ extension KinveyRemote {
       try service.request(
         "POST", url(), headers: headers,
         body: Self.body(entities.jsonArray(or: StoreError.noMemory), creating: write.created))
-    case .update(let id, let entity, let condition):
+    case .update(let id, let entity, let condition, _):
       service.request("PUT", url(id), headers: headers, body: .bytes(entity)).with(condition)
     case .delete(let id, _) where KinveyEndpoint.Family.data.hasOperation(id):
       service.request("DELETE", self.url(of: id, in: collection), headers: headers)
@@ -106,7 +107,7 @@ extension KinveyRemote {
     switch write {
     case .create(let entity):
       return .stored(try response.stored(as: MultiInsert.id(of: entity)))
-    case .update(let id, _, _): return .stored(try response.stored(as: id))
+    case .update(let id, _, _, _): return .stored(try response.stored(as: id))
     case .createMany(let entities):
       return .storedMany(try MultiInsert.results(for: entities, response, hiding: secrets))
     case .delete: return .deleted(try response.deletedCount())
@@ -117,7 +118,8 @@ extension KinveyRemote {
         writes.enumerated().map { index, write in
           guard index < answers.count, let answer = answers[index] else {
             return .failure(
-              KinveyErrors.unusable(response.head, "The backend said nothing about this write."))
+              KinveyErrors.unusable(
+                response.head, "The backend's answer has no result for this write."))
           }
           return outcome(of: write, .success(answer), hiding: secrets)
         })
@@ -152,7 +154,7 @@ extension HTTPResponse {
 }
 
 extension StoreError {
-  /// What was to be deleted is gone already.
+  /// Whether the entity to be deleted no longer exists.
   fileprivate var saysNotThere: Bool {
     answer?.error == "EntityNotFound" || answer?.error == "CollectionNotFound"
   }
@@ -166,13 +168,13 @@ extension RemoteWrite {
   fileprivate var urlError: StoreError? {
     switch self {
     case .create, .createMany, .batch: nil
-    case .update(let id, _, _): KinveyEndpoint.Family.data.error(ofID: id)
+    case .update(let id, _, _, _): KinveyEndpoint.Family.data.error(ofID: id)
     // One that is named like an operation is deleted by a query.
     case .delete(let id, _): id.isEmpty ? KinveyEndpoint.Family.data.error(ofID: id) : nil
     }
   }
 
-  /// What it creates by POST.
+  /// The entities that it creates by POST.
   fileprivate var created: [[UInt8]] {
     switch self {
     case .create(let entity): [entity]
@@ -185,7 +187,7 @@ extension RemoteWrite {
   /// How many bytes its entities have.
   var byteCount: Int {
     switch self {
-    case .create(let entity), .update(_, let entity, _): entity.count
+    case .create(let entity), .update(_, let entity, _, _): entity.count
     case .createMany(let entities): entities.reduce(0) { $0 + $1.count }
     case .delete: 0
     case .batch(let writes): writes.reduce(0) { $0 + $1.byteCount }

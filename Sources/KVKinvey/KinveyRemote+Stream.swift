@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVHTTP
 internal import KVSync
 internal import KVTransport
 
@@ -6,7 +7,7 @@ extension KinveyRemote {
   /// Why a body is not read to its end.
   private enum Stop: Error {
     case receiver(StoreError)
-    /// It is the body of an error, and longer than any error.
+    /// The body of an error is longer than any error should be.
     case longError(HTTPHead)
   }
 

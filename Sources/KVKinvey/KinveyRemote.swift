@@ -36,7 +36,7 @@ package final class KinveyRemote: IDPagedRemote {
     let answer = try records(url, call, receive: receive)
     // Whoever asks for certain ids wants to know what there is of these.
     if answer.lacksDamaged, query.namedIDs != nil {
-      throw StoreError(.server, "The backend's copy of an entity that is asked for is damaged.")
+      throw StoreError(.server, "The backend's copy of a requested entity is damaged.")
     }
     return answer
   }
@@ -66,10 +66,10 @@ package final class KinveyRemote: IDPagedRemote {
     let found: [EntityOutline]
     do throws(JSONError) { found = try EntityScanner.outlines(ofArray: answer.body) } catch {
       throw KinveyErrors.unusable(
-        answer.head, "The backend's answer is no array", cause: error)
+        answer.head, "The backend's answer is not an array", cause: error)
     }
     guard let entity = found.first else {
-      throw StoreError(.notFound, "There is no entity of this id.")
+      throw StoreError(.notFound, "There is no entity with this id.")
     }
     return try [UInt8](answer.body[entity.range], or: StoreError.noMemory)
   }

@@ -1,3 +1,4 @@
+internal import KVHTTP
 internal import KVJSON
 package import KVSync
 package import KVTransport
@@ -77,13 +78,7 @@ package final class KinveyService: Sendable {
   ) throws(StoreError) -> HTTPResponse {
     let headers = try headers(credentials, call)
     let request = request(method, url, headers: headers, body: body, for: answer).with(condition)
-    let response: HTTPResponse
-    do throws(TransportError) {
-      response = try transport.exchange(
-        request, until: call.deadline, cancellation: call.cancellation)
-    } catch {
-      throw StoreError(error)
-    }
+    let response = try transport.exchange(request, for: call)
     extensions.observe(response.head)
     guard response.head.isSuccess else {
       throw KinveyErrors.error(response.head, response.body, hiding: headers.secrets)

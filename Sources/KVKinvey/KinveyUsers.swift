@@ -96,7 +96,8 @@ package final class KinveyUsers: Accounts {
     let answer = try service.exchange(
       "POST", url, body: .bytes(body), as: service.appCredentials, call: call)
     guard let exists = try answer.json()["usernameExists"]?.boolValue else {
-      throw KinveyErrors.unusable(answer.head, "The backend's answer does not say it.")
+      throw KinveyErrors.unusable(
+        answer.head, "The backend's answer does not say whether the user exists.")
     }
     return exists
   }

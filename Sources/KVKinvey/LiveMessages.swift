@@ -21,7 +21,7 @@ struct LiveMessages {
     let members = try Self.members(body)
     let position = try members["t"].map(JSONValue.init(parsing:))
     guard let time = position?["t"]?.stringValue, !time.isEmpty else {
-      throw JSONError(.syntax("it has no time"), at: 0)
+      throw JSONError(.syntax("the message has no time"), at: 0)
     }
     next = LivePosition(time: time, region: position?["r"]?.plainText)
     let ours = try members["kvstore"].map(JSONValue.init(parsing:))

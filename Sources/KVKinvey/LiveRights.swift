@@ -15,7 +15,7 @@ extension LiveRights {
   init(_ registration: LiveRegistration) throws(StoreError) {
     guard let rights = try JSONValue.ifValid(registration.rights)?.arrayValue,
       case let texts = rights.compactMap(\.stringValue), texts.count == 4
-    else { throw StoreError(.misuse, "The registration is not one of this backend.") }
+    else { throw StoreError(.misuse, "The registration belongs to another backend.") }
     self.init(publishKey: texts[0], subscribeKey: texts[1], group: texts[2], origin: texts[3])
   }
 

@@ -20,7 +20,7 @@ enum MultiInsert {
       parts = try response.body.withBorrowedBytes { bytes throws(JSONError) in try Parts(bytes) }
     } catch {
       throw KinveyErrors.unusable(
-        response.head, "The backend's answer is no result", cause: error)
+        response.head, "The backend's answer is not a result", cause: error)
     }
     return entities.enumerated().map { index, entity in
       if let words = parts.errors[index] {
@@ -30,7 +30,8 @@ enum MultiInsert {
         let storedId = id(of: stored)
       else {
         return .failure(
-          KinveyErrors.unusable(response.head, "The backend said nothing about this entity."))
+          KinveyErrors.unusable(
+            response.head, "The backend's answer has no result for this entity."))
       }
       guard (id(of: entity) ?? storedId).hasSameBytes(as: storedId) else {
         return .failure(

@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVHTTP
 internal import KVSync
 package import KVTransport
 

@@ -58,7 +58,7 @@ extension HTTPResponse {
       return try JSONValue(parsing: body)
     } catch {
       throw KinveyErrors.unusable(
-        head, "The backend's answer is no JSON", cause: error)
+        head, "The backend's answer is not JSON", cause: error)
     }
   }
 
@@ -84,7 +84,7 @@ extension HTTPResponse {
   /// The body as one small entity.
   func entity() throws(StoreError) -> JSONObject {
     guard let entity = try json().objectValue, entity["_id"]?.stringValue?.isEmpty == false else {
-      throw KinveyErrors.unusable(head, "The backend's answer is no entity with an _id.")
+      throw KinveyErrors.unusable(head, "The backend's answer is not an entity with an _id.")
     }
     return entity
   }
@@ -95,7 +95,7 @@ extension HTTPResponse {
     let entities = list?.compactMap(\.objectValue) ?? []
     guard let list, entities.count == list.count,
       entities.allSatisfy({ $0["_id"]?.stringValue?.isEmpty == false })
-    else { throw KinveyErrors.unusable(head, "The backend's answer is no list of entities.") }
+    else { throw KinveyErrors.unusable(head, "The backend's answer is not a list of entities.") }
     return entities
   }
 
@@ -105,7 +105,7 @@ extension HTTPResponse {
       if let id = try EntityScanner.outline(of: body).id { return id }
     } catch {
       throw KinveyErrors.unusable(
-        head, "The backend's answer is no entity", cause: error)
+        head, "The backend's answer is not an entity", cause: error)
     }
     throw KinveyErrors.unusable(head, "The backend's answer is an entity without _id.")
   }

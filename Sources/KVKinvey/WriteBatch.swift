@@ -18,7 +18,7 @@ enum WriteBatch {
     case .create(let entity):
       element.add("method", "POST")
       element.add("entity", json: entity)
-    case .update(let id, let entity, let condition):
+    case .update(let id, let entity, let condition, _):
       element.add("method", "PUT")
       element.add("id", .string(id))
       element.add(condition)
@@ -50,7 +50,7 @@ enum WriteBatch {
       }
     } catch {
       throw KinveyErrors.unusable(
-        response.head, "The backend's answer is no result", cause: error)
+        response.head, "The backend's answer is not a result", cause: error)
     }
   }
 

@@ -3,7 +3,7 @@ internal import CXXHash
 
 /// Checksums of stored texts, by which it is noticed when read that the disk, or another program, has changed one.
 ///
-/// XXH3 with 64 bits, in an integer column behind the text. Statements that store a text set it by `kv_checksum(text)`,
+/// XXH3 with 64 bits, in an integer column after the text. Statements that store a text set it by `kv_checksum(text)`,
 /// so that the rule stands in SQL alone; who reads a text to hand it out asks `Statement.isIntact`.
 package enum Checksum {
   /// Makes `kv_checksum` known to a connection: the checksum of a text; NULL for NULL.

@@ -213,7 +213,7 @@ package struct Connection: ~Copyable {
       history.lastFileCheck = 0
       throw SQLiteError(
         .io,
-        "The database file was removed, moved or replaced while it was open: nothing can be written to it."
+        "The database file was removed, moved or replaced while it was open. It cannot be written any more."
       )
     }
   }
@@ -267,7 +267,7 @@ package struct Connection: ~Copyable {
 /// What a connection remembers of its transactions.
 private final class History {
   var epoch = 0
-  /// What it is set to when it is opened.
+  /// The durability that connections are opened with.
   var durability = Database.Durability.full
   var busyTimeout: Int32 = 0
   /// On the monotonic clock, in nanoseconds.
@@ -278,7 +278,7 @@ private final class History {
   var remembered: (name: Int64, number: Int64, version: UInt32)?
 }
 
-/// A connection in a place of its own, so that it can wait in a list.
+/// A connection in an object of its own, so that it can wait in a list.
 ///
 /// `@unchecked Sendable`: whoever took it out of the list is the only one to use it.
 final class PooledConnection: @unchecked Sendable {

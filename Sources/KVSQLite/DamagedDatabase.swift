@@ -28,7 +28,7 @@ package final class DamagedDatabase {
   }
 
   /// Runs `body` on each row of a table that can be read, once each: from the front up to the first damage, from the back
-  /// down to the last one, then what lies between them in halves, down to single rows. Gives in how many places something
+  /// down to the last one, then what lies between them in halves, down to single rows. Returns in how many parts something
   /// could not be read.
   package func salvage(
     _ columns: String, from table: String, key: String, _ body: (borrowing Statement) -> Void

@@ -23,7 +23,7 @@ extension Database {
     try checkProcess()
     guard let writer else { throw Self.readOnly }
     do throws(SQLiteError) {
-      try waiting(within: budget, for: "Another process writes to the file.") {
+      try waiting(within: budget, for: "Another process is writing to the file.") {
         () throws(SQLiteError) in try rewrite(with: writer, within: budget, prepare)
       }
     } catch {
@@ -33,7 +33,7 @@ extension Database {
     }
     try waiting(
       within: budget,
-      for: "A cursor, a transaction or another process reads an older state of the data."
+      for: "A cursor, a transaction or another process is reading an older state of the data."
     ) { () throws(SQLiteError) in try truncateLog() }
   }
 
@@ -47,7 +47,7 @@ extension Database {
       defer { isCompacting = true }
       return !isCompacting
     }
-    guard isFirst else { throw SQLiteError(.busy, "The file is being compacted already.") }
+    guard isFirst else { throw SQLiteError(.busy, "The file is already being compacted.") }
     defer { isCompacting.withLock { $0 = false } }
     try writer.withConnection { (connection: borrowing Connection) throws(SQLiteError) in
       connection.setBusyTimeout(50)
@@ -69,7 +69,7 @@ extension Database {
         switch budget.exhaustion {
         case nil: sqlite3_sleep(5)
         case .timeIsOver: throw SQLiteError(.busy, extendedCode: error.extendedCode, reason)
-        case .cancelled, .abandoned: throw SQLiteError(.interrupted, "It was cancelled.")
+        case .cancelled, .abandoned: throw SQLiteError(.interrupted, "The call was cancelled.")
         }
       }
     }

@@ -30,7 +30,7 @@ extension Database {
     case normal
   }
 
-  /// One step of the schema: from version n (its place in the list) to n + 1. All the steps that a
+  /// One step of the schema: from version n (its index in the list) to n + 1. All the steps that a
   /// file lacks run in one transaction.
   package struct Migration: Sendable {
     let run: @Sendable (borrowing Connection) throws(SQLiteError) -> Void

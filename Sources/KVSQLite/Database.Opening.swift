@@ -32,7 +32,7 @@ extension Database {
       guard case .ours(Int32(migrations.count)) = header else {
         throw SQLiteError(
           .readOnly,
-          "The file is of an older version and cannot be written, which bringing it up to date needs."
+          "The file has an older version, and cannot be upgraded because it is read-only."
         )
       }
       return nil

@@ -68,7 +68,7 @@ package final class Database: Sendable {
     return try writer.write(durably: durably, repeatable: repeatable, body)
   }
 
-  static let readOnly = SQLiteError(.readOnly, "The database file can only be read.")
+  static let readOnly = SQLiteError(.readOnly, "The database file is read-only.")
 
   /// Gives the space of the log back to the disk; `.busy` if somebody reads.
   func truncateLog() throws(SQLiteError) {

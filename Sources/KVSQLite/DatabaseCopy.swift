@@ -15,7 +15,7 @@ package enum DatabaseCopy {
     close(descriptor)
     let source = try Connection(opening: path)
     guard try source.integer("PRAGMA application_id") == Int64(applicationId) else {
-      throw SQLiteError(.corrupt, "\(path) is not a database of ours.")
+      throw SQLiteError(.corrupt, "\(path) is not a database of this library.")
     }
     let target = try Connection(opening: copy)
     guard let backup = sqlite3_backup_init(target.raw, "main", source.raw, "main") else {

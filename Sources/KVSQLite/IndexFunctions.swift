@@ -11,7 +11,7 @@ package import KVQuery
 /// `kv_index_edge(body, paths, side)` the west, east, south or north (0 to 3) of the places, or NULL. `paths`
 /// is a JSON array of names. `kv_sum` is in `SumFunction`.
 enum IndexFunctions {
-  /// What is known of the paths: the same few texts come with every row.
+  /// The paths that were parsed lately: the same few texts come with every row.
   private struct Known {
     var keys: [RecordID: IndexKeys] = [:]
     var words: [RecordID: IndexWords] = [:]
@@ -63,7 +63,7 @@ enum IndexFunctions {
   }
 
   private static func refuse(_ context: OpaquePointer?) {
-    sqlite3_result_error(context, "no paths of an index", -1)
+    sqlite3_result_error(context, "the paths of an index are missing", -1)
   }
 
   static func bytes(_ value: OpaquePointer?) -> UnsafeRawBufferPointer {

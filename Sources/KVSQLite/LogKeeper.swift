@@ -29,7 +29,7 @@ final class LogKeeper {
   private var pages: Int32 = 0
   /// At how many pages the disk is looked at next.
   private var nextLook = limitOnTightDisk
-  /// How many pages there were behind the commit before.
+  /// How many pages the log had after the previous commit.
   private var lastPages: Int32 = 0
   /// How many there have been at the most: so long is the log's file, or it was cut since.
   private var longest: Int32 = 0
@@ -54,7 +54,7 @@ final class LogKeeper {
       }, me)
   }
 
-  /// Called behind each commit; `isDurable`: it waited for the disk.
+  /// Called after each commit; `isDurable`: it waited for the disk.
   func afterCommit(_ connection: borrowing Connection, isDurable: Bool) {
     let isBegunAnew = pages < lastPages
     let isSmall = isDurable && pages - (isBegunAnew ? 0 : lastPages) <= Self.smallCommit

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Connections for reading: taken, given back, made when none is idle.
 ///
-/// One idle connection waits in a place of its own, which is exchanged without a lock: a thread that reads
+/// One idle connection waits in a slot of its own, which is exchanged without a lock: a thread that reads
 /// again and again finds its connection there. The others wait in a list.
 ///
 /// `@unchecked Sendable`: atomics are, except those of pointers; whoever takes this one out owns what it

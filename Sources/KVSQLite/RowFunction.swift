@@ -23,7 +23,7 @@ final class RowFunction: @unchecked Sendable {
   /// SQLITE_ERROR with an extension that SQLite does not use: the evaluation gave up.
   static let gaveUp = SQLITE_ERROR | 0x7F << 8
 
-  /// What stands before the `_id` of the entity that it gave up on, behind the message.
+  /// What stands before the `_id` of the entity that it gave up on, after the message.
   static let entityMark: Character = "\u{1F}"
 
   let kind: Kind
@@ -110,7 +110,7 @@ final class RowFunction: @unchecked Sendable {
   }
 }
 
-/// Counts how often SQL asks about a row: bound in place of a matcher, it selects everything.
+/// Counts how often SQL asks about a row: bound instead of a matcher, it selects everything.
 package final class RowCounter: Sendable {
   private let counter = Atomic<Int>(0)
 

@@ -12,20 +12,18 @@ package struct SQL: Sendable {
     number = Self.next.add(1, ordering: .relaxed).newValue
   }
 
-  /// The same statement for the same text, as long as not too many others come between: for texts that are
-  /// made from queries.
+  /// The same statement for the same text, as long as fewer than 512 others come between: for texts that are made from
+  /// queries.
   package static func shared(_ text: String) -> SQL {
     shared.withLock { shared in
-      if let sql = shared[text] { return sql }
-      if shared.count >= maxShared { shared = [:] }
+      if let sql = shared.value(for: text) { return sql }
       let sql = SQL(text)
-      shared[text] = sql
+      shared.keep(sql, for: text)
       return sql
     }
   }
 
-  private static let maxShared = 1024
   // Names of tables and columns, all of them ours: no two such texts are equal but for the same bytes.
-  private static let shared = Monitor<[String: SQL]>([:])
+  private static let shared = Monitor(RecentCache<String, SQL>(capacity: 512))
   private static let next = Atomic<Int>(0)
 }

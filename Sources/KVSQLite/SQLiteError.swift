@@ -59,9 +59,9 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
   package static let rollback = SQLiteError(.rolledBack, "The transaction was rolled back.")
 
   /// What a statement was made of does not hold any more; see `Database.rows`.
-  package static let outdated = SQLiteError(.other, "The statement has to be made anew.")
+  package static let outdated = SQLiteError(.other, "The statement must be prepared again.")
 
-  package static let noMemory = SQLiteError(.other, "There is no memory left.")
+  package static let noMemory = SQLiteError(.other, "There is not enough memory.")
 
   /// SQLite's primary result code.
   package var code: Int32 { extendedCode & 0xFF }

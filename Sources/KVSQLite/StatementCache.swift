@@ -16,7 +16,7 @@ final class StatementSlot {
 
 /// The prepared statements of one connection, found by the number of their `SQL`.
 ///
-/// A table with one place for each remainder: two statements that want the same place take turns, which is
+/// A table with one slot for each remainder: two statements that want the same slot evict each other, which is
 /// rare, because numbers are given out one after the other and few statements are in use at a time.
 final class StatementCache {
   /// More than a store of a few collections uses; a statement holds some kilobytes.

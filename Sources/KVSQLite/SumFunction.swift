@@ -40,7 +40,7 @@ enum SumFunction {
     _ kept: OpaquePointer, _ context: OpaquePointer?, body: (inout ExactSum) -> Void
   ) {
     guard var sum = ExactSum(kept: value(kept)) else {
-      return sqlite3_result_error(context, "no sum of an index", -1)
+      return sqlite3_result_error(context, "the sum of an index is missing", -1)
     }
     body(&sum)
     IndexFunctions.setResult(sum.kept, to: context)

@@ -57,7 +57,7 @@ final class Writer: Sendable {
   ) throws(SQLiteError) -> R {
     switch try enter() {
     case .lead(let pooled):
-      defer { handOver([]) }
+      defer { endLead([]) }
       return try pooled.connection.transaction(durably ? durability : .normal, body)
     case .queue:
       return try queueUp(Job.Kind(isDurable: durably, isRepeatable: repeatable), body)
@@ -71,7 +71,7 @@ final class Writer: Sendable {
   ) throws(SQLiteError) -> R {
     switch try enter() {
     case .lead(let pooled):
-      defer { handOver([]) }
+      defer { endLead([]) }
       return try body(pooled.connection)
     case .queue: return try queueUp(Job.Kind(isAlone: true), body)
     }
@@ -177,7 +177,7 @@ final class Writer: Sendable {
   private func lead(_ group: [Job]) {
     let start = monotonicNanoseconds()
     run(group)
-    handOver(group, after: monotonicNanoseconds() &- start)
+    endLead(group, after: monotonicNanoseconds() &- start)
   }
 
   private func run(_ group: [Job]) {
@@ -226,7 +226,7 @@ final class Writer: Sendable {
   }
 
   /// Ends the lead: wakes the group that is done, and the next leader.
-  private func handOver(_ group: [Job], after duration: Int64 = 0) {
+  private func endLead(_ group: [Job], after duration: Int64 = 0) {
     state.withLockNotifyingAll { state in
       state.lastDuration = duration
       // The next one leads in its own thread; until it wakes, newcomers queue behind it.
@@ -256,7 +256,7 @@ private final class Job: @unchecked Sendable {
   let kind: Kind
   var error: SQLiteError?
   private var body: ((borrowing Connection) throws(SQLiteError) -> Void)?
-  /// Each sleeps in a place of its own: whoever is served wakes, and nobody else.
+  /// Each waits on a condition of its own, so only the thread that was served wakes.
   private let turn = Monitor(Turn.waiting)
 
   init(

@@ -1,11 +1,24 @@
 internal import Glibc
 internal import KVBase
+internal import KVJSON
 internal import KVServerHTTP
 /// One line for each request: time, client, method, path, status, bytes, milliseconds, request id.
 ///
 /// Threads that serve never wait for it: a thread of its own writes. When the reader of a pipe or a disk
 /// does not keep up, lines are dropped and their number is logged.
 final class AccessLog: Sendable {
+  enum Format: String, Sendable {
+    case text, json
+
+    /// The line that says how many could not be written in time.
+    func note(dropped: Int) -> String {
+      switch self {
+      case .text: "# \(dropped) lines dropped\n"
+      case .json: "{\"dropped\":\(dropped)}\n"
+      }
+    }
+  }
+
   /// How much may wait to be written.
   private static let maxWaiting = 1 << 20
 
@@ -18,6 +31,7 @@ final class AccessLog: Sendable {
   }
 
   private let state = Monitor(State())
+  private let format: Format
   private let worker: Worker?
 
   struct Failure: Error {
@@ -25,14 +39,17 @@ final class AccessLog: Sendable {
   }
 
   /// Appends to a file, made with mode 0600; `-` is standard output.
-  init(_ path: String) throws(Failure) {
+  init(_ path: String, _ format: Format = .text) throws(Failure) {
+    self.format = format
     let descriptor = try Self.open(path)
     let state = self.state
-    worker = Worker("kv-access-log") { Self.write(state, path, first: descriptor) }
+    worker = Worker("kv-access-log") {
+      Self.write(state, path, as: format, first: descriptor)
+    }
   }
 
   func add(_ record: RequestRecord) {
-    let line = Self.line(record)
+    let line = Self.line(record, format)
     state.withLockNotifyingOne { state in
       guard state.waiting.count + line.utf8.count <= Self.maxWaiting else {
         state.dropped += 1
@@ -51,13 +68,25 @@ final class AccessLog: Sendable {
     _ = state.wait(until: .after(seconds: 2)) { $0.isWritten && $0.waiting.isEmpty ? true : nil }
   }
 
-  static func line(_ record: RequestRecord) -> String {
+  static func line(_ record: RequestRecord, _ format: Format = .text) -> String {
+    if format == .json { return json(record).text + "\n" }
     let micros = record.nanoseconds / 1000
     let fraction = String(micros % 1000 + 1000).dropFirst()
     return """
       \(record.startedAt) \(record.client) \(record.method) \(visible(record.path)) \
       \(record.status) \(record.bytes) \(micros / 1000).\(fraction) \(record.requestId)\n
       """
+  }
+
+  private static func json(_ record: RequestRecord) -> JSONValue {
+    .object([
+      "time": .string("\(record.startedAt)"), "client": .string(record.client),
+      "method": .string(record.method), "path": .string(visible(record.path)),
+      "route": .string("\(record.route)"), "status": .int(Int64(record.status)),
+      "bytes": .int(Int64(record.bytes)),
+      "milliseconds": .double(Double(record.nanoseconds / 1000) / 1000),
+      "requestId": .string(record.requestId),
+    ])
   }
 
   /// The path without what could break or forge a line, and without names and addresses of people.
@@ -77,10 +106,12 @@ final class AccessLog: Sendable {
     case end
   }
 
-  private static func write(_ state: Monitor<State>, _ path: String, first: Int32) {
+  private static func write(
+    _ state: Monitor<State>, _ path: String, as format: Format, first: Int32
+  ) {
     var descriptor = first
     while true {
-      switch next(state) {
+      switch next(state, format) {
       case .write(let bytes):
         write(bytes, to: descriptor)
         state.withLockNotifyingAll { $0.isWritten = true }
@@ -95,11 +126,11 @@ final class AccessLog: Sendable {
     }
   }
 
-  private static func next(_ state: Monitor<State>) -> Task {
+  private static func next(_ state: Monitor<State>, _ format: Format) -> Task {
     state.wait { state -> Task? in
       if !state.waiting.isEmpty {
         var bytes = state.waiting
-        if state.dropped > 0 { bytes += "# \(state.dropped) lines dropped\n".utf8 }
+        if state.dropped > 0 { bytes += format.note(dropped: state.dropped).utf8 }
         state.waiting.removeAll(keepingCapacity: bytes.count < 1 << 16)
         state.dropped = 0
         state.isWritten = false

@@ -1,4 +1,6 @@
+internal import KVJSON
 internal import KVServerCore
+internal import KVServerLogic
 
 /// The app of a server that was told none: made at the first start and kept in the data directory.
 enum AppFile {
@@ -7,6 +9,8 @@ enum AppFile {
     /// Whether it was made just now.
     var isNew: Bool
     var path: String
+    /// The service that the file names.
+    var logic: [LogicSettings] = []
   }
 
   static let name = "app.json"
@@ -18,7 +22,7 @@ enum AppFile {
         var configuration = Server.Configuration(data: directory)
         try configuration.apply(try ConfigurationFile.options(in: text))
         if let app = configuration.apps.first {
-          return Loaded(app: app, isNew: false, path: path)
+          return Loaded(app: app, isNew: false, path: path, logic: configuration.logic)
         }
       } catch {
         throw Server.Failure("\(path): \(error.description)")
@@ -27,7 +31,8 @@ enum AppFile {
     let app = Server.Configuration.App(
       key: "kid_" + hexText(randomBytes(5)), secret: hexText(randomBytes(16)),
       masterSecret: hexText(randomBytes(16)))
-    let text = "{\"app\": \"\(app.key):\(app.secret):\(app.masterSecret ?? "")\"}\n"
+    let credentials = "\(app.key):\(app.secret):\(app.masterSecret ?? "")"
+    let text = JSONValue.object(["app": .string(credentials)]).text + "\n"
     do { try TextFile.write(text, to: path) } catch { throw Server.Failure(error.description) }
     return Loaded(app: app, isNew: true, path: path)
   }

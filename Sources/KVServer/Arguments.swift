@@ -26,12 +26,12 @@ package enum Arguments {
     package subscript(_ name: String) -> String? { all.last { $0.name == name }?.value }
   }
 
-  /// What is wrong with a command line or a configuration file: one sentence.
+  /// An error in a command line or a configuration file: one sentence.
   package struct Misuse: Error, Equatable, CustomStringConvertible {
     package var description: String
   }
 
-  /// Reads the arguments behind the program's name: `--name value` or `--name=value`, behind `backup` or `restore`.
+  /// Reads the arguments after the program's name: `backup` or `restore` if it is there, then `--name value` or `--name=value`.
   package static func parse(_ arguments: [String]) throws(Misuse) -> Request {
     switch arguments.first {
     case "backup":

@@ -22,7 +22,7 @@ enum Backup {
     let directory = try ServerDirectory(data)
     let target = SQLiteStore.file(in: data)
     guard access(target, F_OK) != 0 else {
-      throw Server.Failure("\(target) exists: move the data away that is there")
+      throw Server.Failure("\(target) exists: move its data away first")
     }
     try write(source, copy + "/" + AppFile.name, to: data)
     directory.unlock()

@@ -33,12 +33,20 @@ package enum Command {
     if let path = options["port-file"] {
       try TextFile.write("\(server.address.port)\n", to: path)
     }
-    // The last step: whoever waits for this line finds everything in place.
+    // The last step: whoever waits for this line finds everything ready.
     output("kvstored listening on \(server.url)\n")
     let log = Log(configuration.logLevel)
-    let place = configuration.storage == nil ? configuration.data : "PostgreSQL"
-    log.info("data in \(place), \(max(1, configuration.apps.count)) app(s)")
-    signals.wait { server.reload() }
+    let location = configuration.storage == nil ? configuration.data : "PostgreSQL"
+    let manager = ServiceManager()
+    manager.ready()
+    manager.watch { server.works() }
+    log.info("data in \(location), \(max(1, configuration.apps.count)) app(s)")
+    signals.wait {
+      manager.reloading()
+      server.reload()
+      manager.ready()
+    }
+    manager.stopping()
     log.info("stopping")
     server.stop()
   }
@@ -49,7 +57,7 @@ package enum Command {
     guard own.isNew else { return output("kvstored serves app \(app.key), see \(path)\n") }
     output(
       """
-      kvstored made an app, kept in \(path):
+      kvstored created an app and stored it in \(path):
         app key        \(app.key)
         app secret     \(app.secret)
         master secret  \(app.masterSecret ?? "")
@@ -84,14 +92,14 @@ extension Server.Configuration {
       throw Arguments.Misuse(description: "--data DIR is missing")
     }
     guard !data.isEmpty || !apps.isEmpty else {
-      throw Arguments.Misuse(description: "without --data, --app says which apps are served")
+      throw Arguments.Misuse(description: "--app is required without --data")
     }
     if let tls, tls.certificate.isEmpty || tls.key.isEmpty {
       throw Arguments.Misuse(description: "--tls-cert and --tls-key go together")
     }
     let keys = apps.map(\.key)
     guard Set(keys).count == keys.count else {
-      throw Arguments.Misuse(description: "an app key comes twice")
+      throw Arguments.Misuse(description: "an app key occurs twice")
     }
   }
 
@@ -125,14 +133,14 @@ enum Help {
 
       usage: kvstored --data DIR [options]
              kvstored --storage postgres://… --app KID:SECRET:MASTER [options]
-             kvstored backup --data DIR --to NEWDIR      copies the data, also while a server uses it
-             kvstored restore --data NEWDIR --from DIR   makes a data directory of such a copy
+             kvstored backup --data DIR --to NEWDIR      copies the data, even while a server uses it
+             kvstored restore --data NEWDIR --from DIR   creates a data directory from such a copy
 
       \(lines.joined(separator: "\n"))
         --version                         print the version
         --help                            print this
 
-      Without --app the server makes an app, prints its secrets once and keeps them in DIR/app.json.
+      Without --app the server creates an app, prints its secrets once and stores them in DIR/app.json.
       Signals: SIGTERM and SIGINT end it when running requests are done; SIGHUP reopens the access log and
       loads the certificate again.
 

@@ -1,6 +1,7 @@
 internal import KVBase
 package import KVServerCore
 package import KVServerHTTP
+package import KVServerLogic
 
 extension Server {
   /// How a server is started. A value; the defaults are those of the command line.
@@ -33,9 +34,16 @@ extension Server {
     package var limits = HTTPLimits()
     /// The proxies whose `X-Forwarded-For` is believed.
     var proxies: [IPAddress] = []
+    /// The origins of web pages that may use the server; `*`: all.
+    package var crossOrigins: [String] = []
+    /// An address of its own for `/metrics`; nil: it needs the master secret.
+    package var metrics: ListenAddress?
     var discovery = Discovery()
+    /// The operator's own services.
+    package var logic: [LogicSettings] = []
     /// A file for the access log, `-` for standard output, nil for none.
     package var accessLog: String?
+    var accessLogFormat = AccessLog.Format.text
     var logLevel = Log.Level.info
     /// How many days a session lasts; nil: until it is ended.
     package var sessionDays: Int?

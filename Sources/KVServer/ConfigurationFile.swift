@@ -28,9 +28,10 @@ enum ConfigurationFile {
     case .string(let text): return text
     case .int(let number): return String(number)
     case .bool(let flag): return String(flag)
+    case .object where name == "logic": return value.text
     default:
       throw Arguments.Misuse(
-        description: "\"\(name)\" must be a text, a number, or an array of them")
+        description: "\"\(name)\" must be a string, a number, or an array of these")
     }
   }
 }

@@ -2,6 +2,7 @@ internal import Glibc
 internal import KVBase
 internal import KVServerCore
 package import KVServerHTTP
+internal import KVServerLogic
 internal import KVServerPostgres
 internal import KVServerSQLite
 
@@ -19,7 +20,10 @@ package final class Server: Sendable {
 
   private let service: Service
   private let http: HTTPServer
+  /// What answers `/metrics` on an address of its own.
+  private let metrics: MetricsServer?
   private let pools: [WorkerPool]
+  private let logic: [any BusinessLogic]
   private let accessLog: AccessLog?
   /// Nil: all data is elsewhere.
   private let directory: ServerDirectory?
@@ -44,24 +48,47 @@ package final class Server: Sendable {
     url = "\(configuration.tls == nil ? "http" : "https")://\(socket.address)"
     let store = try Self.store(configuration, log: log)
     ownApp = configuration.apps.isEmpty ? try AppFile.load(from: configuration.data) : nil
-    if let ownApp { configuration.apps = [ownApp.app] }
+    if let ownApp {
+      configuration.apps = [ownApp.app]
+      configuration.logic += ownApp.logic
+    }
+    let logic = try Self.logic(configuration)
+    self.logic = Array(logic.values)
     let workers = WorkerPool("kv-worker", threads: configuration.workers, limit: 100_000)
     let hashers = WorkerPool("kv-hasher", threads: configuration.hashers, limit: 1000)
     pools = [workers, hashers]
+    let metrics = Metrics()
     service = try Self.service(
-      configuration, store, workers: workers, hashers: hashers, log: log)
+      configuration, store, logic: logic, workers: workers, hashers: hashers, metrics: metrics,
+      log: log)
     accessLog = try Self.accessLog(configuration)
     let accessLog = self.accessLog
-    http = HTTPServer(
-      limits: configuration.limits, proxies: TrustedProxies(configuration.proxies), pool: workers,
-      handler: service,
-      observer: { record in accessLog?.add(record) },
+    let http = HTTPServer(
+      limits: configuration.limits, proxies: TrustedProxies(configuration.proxies),
+      crossOrigin: CrossOriginPolicy(configuration.crossOrigins), pool: workers, handler: service,
+      observer: { record in
+        metrics.requests.add(record)
+        accessLog?.add(record)
+      },
       log: { log.debug("http: \($0)") })
+    self.http = http
+    let process = ProcessStatus()
+    metrics.add { [weak http] page in
+      http?.write(to: &page)
+      process.write(to: &page)
+    }
+    let service = self.service
+    self.metrics = try configuration.metrics.map { (address) throws(Failure) in
+      try MetricsServer(service, at: address, log: log)
+    }
     guard http.start(on: socket.release(), threads: configuration.eventThreads, tls: identities)
     else {
-      throw Failure("cannot start HTTP on \(address); --log-level debug says why")
+      throw Failure("cannot start HTTP on \(address); --log-level debug shows the reason")
     }
   }
+
+  /// Where `/metrics` is answered without credentials; nil: nowhere.
+  package var metricsAddress: ListenAddress? { metrics?.address }
 
   /// Takes no more requests, lets running ones end for at most so long, writes everything and closes.
   /// The second time does nothing.
@@ -73,10 +100,24 @@ package final class Server: Sendable {
     guard isFirst else { return }
     service.endPolls()
     http.stop(graceSeconds: graceSeconds)
+    metrics?.stop()
+    for logic in logic { logic.close() }
     for pool in pools { pool.close() }
     service.close()
     accessLog?.close()
     directory?.unlock()
+  }
+
+  /// Whether threads still take work: waits for one of each pool.
+  func works() -> Bool {
+    let waiting = Monitor(pools.count)
+    for pool in pools {
+      let isAccepted = pool.submit(for: .address("watchdog")) {
+        waiting.withLockNotifyingAll { $0 -= 1 }
+      }
+      guard isAccepted else { return false }
+    }
+    return waiting.wait { $0 == 0 ? true : nil } ?? false
   }
 
   /// Opens the access log by its name again, and loads the certificate and its key for those who connect from now on.
@@ -88,7 +129,7 @@ package final class Server: Sendable {
       identities.replace(by: try Self.identity(tls))
       log.info("certificate loaded from \(tls.certificate)")
     } catch {
-      log.error("the certificate stays as it was: \(error.description)")
+      log.error("the former certificate is still in use: \(error.description)")
     }
   }
 
@@ -96,7 +137,7 @@ package final class Server: Sendable {
 
   // MARK: Parts
 
-  private static func listen(_ address: ListenAddress) throws(Failure) -> ListenSocket {
+  static func listen(_ address: ListenAddress) throws(Failure) -> ListenSocket {
     do { return try ListenSocket(address) } catch { throw Failure(error.message) }
   }
 
@@ -133,10 +174,12 @@ package final class Server: Sendable {
   }
 
   private static func service(
-    _ configuration: Configuration, _ store: any ServerStore, workers: WorkerPool,
-    hashers: WorkerPool, log: Log
+    _ configuration: Configuration, _ store: any ServerStore,
+    logic: [RecordID: any BusinessLogic], workers: WorkerPool,
+    hashers: WorkerPool, metrics: Metrics, log: Log
   ) throws(Failure) -> Service {
     var settings = Service.Settings()
+    settings.logic = logic
     settings.usesTLS = configuration.tls != nil
     settings.passwordCost = UInt(clamping: configuration.passwordCost)
     settings.sessionSeconds = configuration.sessionDays.map { Int64($0) * 86_400 }
@@ -148,15 +191,38 @@ package final class Server: Sendable {
     do {
       return try Service(
         store, apps: configuration.apps, settings: settings, workers: workers,
-        hashers: hashers, log: log)
+        hashers: hashers, metrics: metrics, log: log)
     } catch {
       throw Failure("cannot read the data: \(error.cause ?? error.debug)")
     }
   }
 
+  /// The operator's services by the keys of the apps that they are for.
+  private static func logic(
+    _ configuration: Configuration
+  ) throws(Failure) -> [RecordID: any BusinessLogic] {
+    var logic: [RecordID: any BusinessLogic] = [:]
+    for settings in configuration.logic {
+      let client: HookClient
+      do { client = try HookClient(settings) } catch { throw Failure("logic: \(error)") }
+      let apps = settings.app.map { [$0] } ?? configuration.apps.map(\.key)
+      for app in apps {
+        guard configuration.apps.contains(where: { $0.key.hasSameBytes(as: app) }) else {
+          throw Failure("business logic is for the app \(app), which is not served")
+        }
+        guard logic.updateValue(client, forKey: RecordID(app)) == nil else {
+          throw Failure("the app \(app) has business logic twice")
+        }
+      }
+    }
+    return logic
+  }
+
   private static func accessLog(_ configuration: Configuration) throws(Failure) -> AccessLog? {
     guard let path = configuration.accessLog else { return nil }
-    do { return try AccessLog(path) } catch { throw Failure(error.message) }
+    do { return try AccessLog(path, configuration.accessLogFormat) } catch {
+      throw Failure(error.message)
+    }
   }
 
   private static func identity(_ tls: Configuration.TLS) throws(Failure) -> TLSIdentity {

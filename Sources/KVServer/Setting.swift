@@ -1,5 +1,6 @@
 internal import KVServerCore
 internal import KVServerHTTP
+internal import KVServerLogic
 internal import KVServerPostgres
 
 /// One thing that can be set, on the command line as `--name value` and in a configuration file as
@@ -19,7 +20,7 @@ struct Setting: Sendable {
   /// All settings, in the order in which `--help` shows them.
   static let all: [Setting] = [
     Setting(
-      "data", "DIR", help: "directory of all data, made if missing (required without --storage)"
+      "data", "DIR", help: "directory of all data, created if missing (required without --storage)"
     ) {
       $0.data = $1
     },
@@ -28,18 +29,18 @@ struct Setting: Sendable {
       _, _ in
     },
     Setting(
-      "listen", "ADDR:PORT", help: "where to listen; port 0 takes a free one [127.0.0.1:8778]"
+      "listen", "ADDR:PORT", help: "where to listen; port 0 means any free port [127.0.0.1:8778]"
     ) {
       configuration, text throws(Arguments.Misuse) in
       guard let address = ListenAddress(text) else {
-        throw misuse("listen", "takes ADDR:PORT, such as 127.0.0.1:8778 or [::1]:0")
+        throw misuse("listen", "needs ADDR:PORT, such as 127.0.0.1:8778 or [::1]:0")
       }
       configuration.listen = address
     },
     Setting("storage", "sqlite|URI", help: storageHelp) {
       configuration, text throws(Arguments.Misuse) in
       guard text == "sqlite" || PostgresStore.isAddress(text) else {
-        throw misuse("storage", "takes sqlite, or the address of a database: postgres://…")
+        throw misuse("storage", "needs sqlite, or the address of a database: postgres://…")
       }
       configuration.storage = text == "sqlite" ? nil : text
     },
@@ -53,29 +54,48 @@ struct Setting: Sendable {
     },
     .number(
       "delta-days", 1...30,
-      help: "keep deletions so long, so that clients can ask for changes [off]"
+      help: "days to keep deletions, for clients that request changes [off]"
     ) {
       $0.historyDays = $1
     },
-    Setting("restored", "", help: "the data was put back from a copy: clients read everything anew")
-    {
+    Setting(
+      "restored", "", help: "the data was restored from a copy: clients read everything again"
+    ) {
       configuration, text throws(Arguments.Misuse) in
       guard text == "true" || text == "false" else {
-        throw misuse("restored", "takes no value, or true or false")
+        throw misuse("restored", "needs true, false or no value")
       }
       configuration.isRestored = text == "true"
     },
     Setting("port-file", "FILE", help: "write the port to a file once the server listens") { _, _ in
     },
     Setting(
-      "access-log", "FILE", help: "one line for each request; - is standard output, off is none [-]"
+      "access-log", "FILE",
+      help: "file with one line for each request; -: standard output; off: none [-]"
     ) {
       $0.accessLog = $1 == "off" ? nil : $1
+    },
+    Setting("access-log-format", "text|json", help: "format of the access log [text]") {
+      configuration, text throws(Arguments.Misuse) in
+      guard let format = AccessLog.Format(rawValue: text) else {
+        throw misuse("access-log-format", "needs text or json")
+      }
+      configuration.accessLogFormat = format
+    },
+    Setting(
+      "metrics", "ADDR:PORT",
+      help: "address for /metrics without credentials; elsewhere it needs the master secret"
+    ) {
+      configuration, text throws(Arguments.Misuse) in
+      guard let address = ListenAddress(text) else {
+        throw misuse("metrics", "needs ADDR:PORT, such as 127.0.0.1:9778")
+      }
+      configuration.metrics = address
     },
     Setting("log-level", "LEVEL", help: "error, warning, info or debug, on standard error [info]") {
       configuration, text throws(Arguments.Misuse) in
       guard let level = Log.Level(rawValue: text) else {
-        throw misuse("log-level", "takes error, warning, info or debug")
+        throw misuse("log-level", "needs error, warning, info or debug")
       }
       configuration.logLevel = level
     },
@@ -88,11 +108,11 @@ struct Setting: Sendable {
     Setting("durability", "full|normal", help: "whether a write waits for the disk [full]") {
       configuration, text throws(Arguments.Misuse) in
       guard text == "full" || text == "normal" else {
-        throw misuse("durability", "takes full or normal")
+        throw misuse("durability", "needs full or normal")
       }
       configuration.isDurable = text == "full"
     },
-    .number("session-days", 1...36_500, help: "end sessions after so many days [never]") {
+    .number("session-days", 1...36_500, help: "days after which sessions end [never]") {
       $0.sessionDays = $1
     },
     .number("password-cost", 1...11, help: "yescrypt's cost; each step doubles time and memory [5]")
@@ -102,42 +122,60 @@ struct Setting: Sendable {
     .number("max-body", 1024...(1 << 30), help: "largest request body in bytes [16777216]") {
       $0.limits.bodyBytes = $1
     },
-    .number("body-memory", 1024...(1 << 40), help: "for all bodies at the same time [268435456]") {
+    .number(
+      "body-memory", 1024...(1 << 40),
+      help: "memory for all request bodies at the same time [268435456]"
+    ) {
       $0.limits.bodyMemory = $1
     },
-    .number("work-seconds", 1...3600, help: "time to work on one request [30]") {
+    .number("work-seconds", 1...3600, help: "time limit for the work on one request [30]") {
       $0.limits.workSeconds = $1
     },
-    .number("request-seconds", 1...3600, help: "time for a request to arrive whole [60]") {
+    .number("request-seconds", 1...3600, help: "time limit for the arrival of a request [60]") {
       $0.limits.requestSeconds = $1
     },
-    .number("response-seconds", 1...86_400, help: "time for an answer to be taken [600]") {
+    .number(
+      "response-seconds", 1...86_400, help: "time limit for the client to read an answer [600]"
+    ) {
       $0.limits.responseSeconds = $1
     },
     .number("max-connections", 1...1_000_000, help: "open connections [20000]") {
       $0.limits.connections = $1
     },
-    .number("max-connections-per-address", 0...1_000_000, help: "of one client; 0 is no limit [0]")
-    {
+    .number(
+      "max-connections-per-address", 0...1_000_000,
+      help: "open connections of one client; 0: no limit [0]"
+    ) {
       $0.limits.connectionsPerAddress = $1
     },
     Setting(
       "trusted-proxy", "ADDR",
       help:
-        "a proxy in front, whose X-Forwarded-For tells where requests come from; may be repeated"
+        "a proxy whose X-Forwarded-For has the address of the client; may be repeated"
     ) {
       configuration, text throws(Arguments.Misuse) in
       guard let address = IPAddress(text) else {
-        throw misuse("trusted-proxy", "takes an address in digits, such as 10.0.0.1 or ::1")
+        throw misuse("trusted-proxy", "needs a numeric address, such as 10.0.0.1 or ::1")
       }
       configuration.proxies.append(address)
+    },
+    Setting("cors-origin", "ORIGIN|*", help: corsHelp) {
+      configuration, text throws(Arguments.Misuse) in
+      guard CrossOriginPolicy.isOrigin(text) else {
+        throw misuse("cors-origin", "needs an origin, such as https://app.example, or *")
+      }
+      configuration.crossOrigins.append(text)
     },
     Setting("lookup", "MEMBERS|off", help: lookupHelp) {
       configuration, text throws(Arguments.Misuse) in
       guard let discovery = Discovery(text) else {
-        throw misuse("lookup", "takes off, or some of \(Discovery.members.joined(separator: ","))")
+        throw misuse("lookup", "needs off, or some of \(Discovery.members.joined(separator: ","))")
       }
       configuration.discovery = discovery
+    },
+    Setting("logic", "FILE", help: logicHelp) {
+      configuration, text throws(Arguments.Misuse) in
+      configuration.logic.append(try logic(text))
     },
     .number("event-threads", 1...256, help: "threads that carry connections [2]") {
       $0.eventThreads = $1
@@ -149,11 +187,17 @@ struct Setting: Sendable {
   ]
 
   private static let storageHelp =
-    "where the data is: sqlite, in DIR, or the address of a PostgreSQL database, postgres://…, that "
+    "where the data is: sqlite, in DIR, or the address of a PostgreSQL database, postgres://…, which "
     + "several servers may share [sqlite]"
 
+  private static let corsHelp =
+    "allow web pages of this origin to use the server (CORS); may be repeated [none]"
+
+  private static let logicHelp =
+    "business logic: a JSON file with url, secret, hooks and endpoints of a service; may be repeated [none]"
+
   private static let lookupHelp =
-    "by what users find each other, and see of each other; off: not at all "
+    "members that users find each other by, and see of each other; off: none "
     + "[\(Discovery.members.joined(separator: ","))]"
 
   private static let permitHelp =
@@ -176,7 +220,7 @@ struct Setting: Sendable {
   ) -> Setting {
     Setting(name, "N", help: help) { configuration, text throws(Arguments.Misuse) in
       guard let number = Int(text), range.contains(number) else {
-        throw misuse(name, "takes a number from \(range.lowerBound) to \(range.upperBound)")
+        throw misuse(name, "needs a number from \(range.lowerBound) to \(range.upperBound)")
       }
       set(&configuration, number)
     }
@@ -193,9 +237,20 @@ struct Setting: Sendable {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
     guard (2...3).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }),
       !parts[0].contains("/")
-    else { throw misuse("app", "takes KID:SECRET or KID:SECRET:MASTER") }
+    else { throw misuse("app", "needs KID:SECRET or KID:SECRET:MASTER") }
     return .init(
       key: parts[0], secret: parts[1], masterSecret: parts.count == 3 ? parts[2] : nil)
+  }
+
+  /// A file of settings, or, in a configuration file, the settings themselves.
+  private static func logic(_ text: String) throws(Arguments.Misuse) -> LogicSettings {
+    do {
+      return try LogicSettings(text.hasPrefix("{") ? text : try TextFile.read(text))
+    } catch let failure as TextFile.Failure {
+      throw misuse("logic", "takes a file: \(failure.description)")
+    } catch {
+      throw misuse("logic", "\(error)")
+    }
   }
 
   /// `OPERATION=RULE`.
@@ -206,7 +261,7 @@ struct Setting: Sendable {
     guard sides.count == 2, let operation = Permissions.Action(rawValue: sides[0]),
       let rule = Permissions.Rule(rawValue: sides[1]), Permissions.allows(rule, for: operation)
     else {
-      throw misuse("permit", "takes OPERATION=RULE, such as read=acl; see --help")
+      throw misuse("permit", "needs OPERATION=RULE, such as read=acl; see --help")
     }
     permissions[operation] = rule
   }

@@ -9,7 +9,7 @@ internal import KVServerCore
 /// any thread: at once, and then the answer is queued in the same breath, or later, and then the
 /// connection is suspended meanwhile, so that waiting costs no thread.
 ///
-/// `@unchecked Sendable`: what other threads touch is behind `state`; the rest belongs to the event
+/// `@unchecked Sendable`: what other threads touch is protected by `state`; the rest belongs to the event
 /// thread.
 final class HTTPExchange: Reply, @unchecked Sendable {
   private enum Progress {
@@ -61,7 +61,7 @@ final class HTTPExchange: Reply, @unchecked Sendable {
     let target = Target(rawTarget)
     let request = Request(
       method: .init(String(cString: method)), target: target ?? .unreadable,
-      id: head.headers[.requestId].flatMap(Self.acceptableId) ?? Identifier.request(),
+      id: Self.id(of: head.headers),
       headers: head.headers,
       client: server.proxies.client(
         peer?.address ?? "-", forwardedFor: head.headers[.forwardedFor]), budget: budget())
@@ -71,15 +71,15 @@ final class HTTPExchange: Reply, @unchecked Sendable {
       return refuse(.malformedHead("the lines of the head are malformed"), closing: true)
     }
     if target == nil { return refuse(.malformedTarget, closing: true) }
-    return head.hasBody ? admit(request, head.length) : .YES
+    return head.hasBody ? checkHead(request, head.length) : .YES
   }
 
   /// `length` nil: the body's end will be seen when it comes.
-  private func admit(_ request: Request, _ length: Int?) -> MHD_Result {
+  private func checkHead(_ request: Request, _ length: Int?) -> MHD_Result {
     if server.isStopping { return refuse(.stopping, closing: true) }
-    switch server.handler.admit(request) {
+    switch server.handler.checkHead(request) {
     case .refused(let response): return answer(response, closing: true)
-    case .admitted(let bodyBytes): bodyLimit = bodyBytes
+    case .accepted(let bodyBytes): bodyLimit = bodyBytes
     }
     let length = length ?? 0
     if length > bodyLimit { return refuse(.bodyTooLarge(limit: bodyLimit), closing: true) }
@@ -119,6 +119,9 @@ final class HTTPExchange: Reply, @unchecked Sendable {
   func proceed() -> MHD_Result {
     guard let request else { return .NO }
     if !isDispatched {
+      if let response = server.crossOrigin.preflight(request) {
+        return answer(response, closing: false)
+      }
       if let bodyProblem { return refuse(bodyProblem) }
       if server.isStopping { return refuse(.stopping) }
       isDispatched = true
@@ -155,7 +158,7 @@ final class HTTPExchange: Reply, @unchecked Sendable {
       RequestRecord(
         startedAt: startedAt, nanoseconds: monotonicNanoseconds() &- startedTicks,
         client: request?.client ?? peer?.address ?? "-", method: request?.method.name ?? "-",
-        path: path,
+        path: path, route: RouteName(path: request?.target.path ?? []),
         status: status, bytes: stream?.sentBytes ?? sentBytes, requestId: request?.id ?? "-"))
   }
 
@@ -177,9 +180,19 @@ final class HTTPExchange: Reply, @unchecked Sendable {
     peer?.mustAct(within: server.limits.responseSeconds)
     guard let raw = make(response.body) else { return .NO }
     defer { MHD_destroy_response(raw) }
-    for (name, value) in response.headers { MHD_add_response_header(raw, name, value) }
+    for (name, value) in response.headers + headers(forAll: request) {
+      MHD_add_response_header(raw, name, value)
+    }
     if closing || server.isStopping { MHD_add_response_header(raw, "Connection", "close") }
     return MHD_queue_response(connection, UInt32(clamping: response.status), raw)
+  }
+
+  /// What every answer to a request carries, whoever made it.
+  private func headers(forAll request: Request?) -> [(name: String, value: String)] {
+    guard let request else { return [] }
+    var headers = server.crossOrigin.headers(for: request.headers[.origin])
+    if request.headers[.plainRequestId] != nil { headers.append(("X-Request-Id", request.id)) }
+    return headers
   }
 
   private func make(_ body: Response.Body) -> OpaquePointer? {
@@ -237,6 +250,12 @@ final class HTTPExchange: Reply, @unchecked Sendable {
       }
     }
     return isSuspended && peer?.hasHungUp == true
+  }
+
+  /// The client's name for the request, or one of ours.
+  private static func id(of headers: Headers) -> String {
+    let named = headers[.requestId] ?? headers[.plainRequestId]
+    return named.flatMap(acceptableId) ?? Identifier.request()
   }
 
   /// A request id goes into headers and logs: short and printable, or it is replaced.

@@ -19,6 +19,7 @@ package final class HTTPServer: @unchecked Sendable {
   private let log: @Sendable (String) -> Void
   private let peers: PeerTable
   let proxies: TrustedProxies
+  let crossOrigin: CrossOriginPolicy
   /// What the bodies of all requests may take.
   let bodyMemory: MemoryBudget
   private let requests = Monitor(Requests())
@@ -28,12 +29,15 @@ package final class HTTPServer: @unchecked Sendable {
   private let options = UnsafeMutablePointer<kv_mhd_options>.allocate(capacity: 1)
 
   package init(
-    limits: HTTPLimits, proxies: TrustedProxies, pool: WorkerPool, handler: any RequestHandler,
+    limits: HTTPLimits, proxies: TrustedProxies = TrustedProxies(),
+    crossOrigin: CrossOriginPolicy = CrossOriginPolicy(), pool: WorkerPool,
+    handler: any RequestHandler,
     observer: @escaping @Sendable (RequestRecord) -> Void,
     log: @escaping @Sendable (String) -> Void
   ) {
     self.limits = limits
     self.proxies = proxies
+    self.crossOrigin = crossOrigin
     self.pool = pool
     self.handler = handler
     self.observer = observer
@@ -71,6 +75,11 @@ package final class HTTPServer: @unchecked Sendable {
       })
     daemon = kv_mhd_start(options)
     return daemon != nil
+  }
+
+  /// How many connections are open, how many requests are worked on or wait, and what their bodies take.
+  package var status: (connections: Int, requests: Int, bodyMemory: Int) {
+    (peers.count, requests.withLock { $0.active }, bodyMemory.reserved)
   }
 
   /// Refuses new requests, lets running ones end, cuts off the rest soon enough for everything to be closed in

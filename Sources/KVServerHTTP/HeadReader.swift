@@ -33,7 +33,7 @@ struct HeadReader {
     let text = String(decoding: value, as: UTF8.self)
     guard let first = headers[header] else { return headers[header] = text }
     if header.isList { headers[header] = first + "," + text }
-    if header.isSingle { fault = fault ?? "\(header.name) comes twice" }
+    if header.isSingle { fault = fault ?? "\(header.name) occurs twice" }
   }
 
   /// Holds the headers against each other.
@@ -42,15 +42,15 @@ struct HeadReader {
     if version == "HTTP/1.1", headers[.host] == nil { fault = "Host is missing" }
     if let length = headers[.contentLength] {
       let isNumber = !length.isEmpty && length.utf8.allSatisfy { (0x30...0x39).contains($0) }
-      if !isNumber || Int(length) == nil { fault = "Content-Length is no number" }
+      if !isNumber || Int(length) == nil { fault = "Content-Length is not a number" }
     }
     guard let coding = headers[.transferEncoding] else { return }
     if headers[.contentLength] != nil {
       fault = "Content-Length and Transfer-Encoding exclude each other"
     } else if version == "HTTP/1.0" {
-      fault = "HTTP/1.0 has no Transfer-Encoding"
+      fault = "HTTP/1.0 does not support Transfer-Encoding"
     } else if coding.lowercased() != "chunked" {
-      fault = "the only Transfer-Encoding is chunked"
+      fault = "Transfer-Encoding must be chunked"
     }
   }
 

@@ -92,6 +92,8 @@ final class PeerTable: Sendable {
     }
   }
 
+  var count: Int { state.withLock { $0.peers.count } }
+
   /// The socket is about to be closed.
   func close(_ peer: Peer) {
     if peer.mustBeDrained { lingering.add(peer.socket) }

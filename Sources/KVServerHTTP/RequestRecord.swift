@@ -1,4 +1,5 @@
 package import KVBase
+package import KVServerCore
 
 /// The entry of one request in the access log.
 package struct RequestRecord: Sendable {
@@ -8,6 +9,7 @@ package struct RequestRecord: Sendable {
   package var method: String
   /// The path as it came: escaped, without parameters.
   package var path: String
+  package var route: RouteName
   /// 0 if the connection ended before there was an answer.
   package var status: Int
   package var bytes: Int

@@ -17,7 +17,7 @@ package final class PostgresStore: ServerStore {
     package var isRestored = false
     /// Whether a write returns only when it is on the disk.
     package var isDurable = true
-    /// How many connections to the server there are at the most, besides that of the feed.
+    /// How many connections to the server there are at the most, besides the two of the feed.
     package var connections = 20
 
     package init() {}
@@ -29,6 +29,7 @@ package final class PostgresStore: ServerStore {
   }
 
   package let entities: any ServerEntityStore
+  package let indexes: any IndexStore
   package var collections: any CollectionStore { ownCollections }
   package let accounts: any AccountStore
   package let sessions: any SessionStore
@@ -72,6 +73,7 @@ package final class PostgresStore: ServerStore {
       permissions: settings.permissions, historyDays: settings.historyDays)
     ownCollections = PostgresCollections(writer, defaults)
     entities = PostgresEntities(writer, ownCollections, clocks: clocks)
+    indexes = PostgresIndexes(writer, ownCollections)
     accounts = PostgresAccounts(writer, ownCollections)
     sessions = PostgresSessions(writer)
     groups = PostgresGroups(writer, ownCollections)
@@ -106,7 +108,7 @@ package final class PostgresStore: ServerStore {
     return app
   }
 
-  package func start(_ feed: any LiveFeed) {
+  package func start(_ feed: any LivePublisher) {
     self.feed.start(feed, apps: apps.withLock { $0 })
     upkeep.start()
   }
@@ -124,6 +126,13 @@ package final class PostgresStore: ServerStore {
         rows[0].flag(0, 0) ? .payload(message, from: user, audience) : .changes(.init(rule: .never))
       return LiveJournal.add(content, of: topic, in: transaction)
     }
+  }
+
+  package var status: StoreStatus {
+    let feed = feed.status
+    return StoreStatus(
+      feedWaiting: feed.waiting, feedAge: feed.age, pool: database.status,
+      bytes: upkeep.storedBytes.map { [("database", $0)] } ?? [])
   }
 
   package func check() throws(ServerError) {

@@ -42,7 +42,7 @@ final class CollectionRegistry: Sendable {
         let isIndexed = try connection.integer(
           "SELECT groups_indexed FROM collection WHERE number = \(collection.number)")
         guard isIndexed == 0 else { return }
-        try connection.execute(ServerSchema.indexGroups(of: collection))
+        try connection.execute(SQLiteSchema.indexGroups(of: collection))
       }
     }
   }
@@ -89,8 +89,8 @@ final class CollectionRegistry: Sendable {
     }
     let made = EntityCollection(
       number: try Self.insert(key, state: state, on: connection), key, state: state)
-    try connection.execute(ServerSchema.createEntities(made.table))
-    if state.history != .off { try connection.execute(ServerSchema.createHistory(of: made)) }
+    try connection.execute(SQLiteSchema.createEntities(made.table))
+    if state.history != .off { try connection.execute(SQLiteSchema.createHistory(of: made)) }
     return made
   }
 

@@ -10,12 +10,14 @@ final class CommitOrderedQueue: Sendable {
   private struct State {
     var begun = 0
     var ended = 0
+    /// When the one that is waited for became the next, on the monotonic clock.
+    var waitsSince: Int64 = 0
     /// What the transactions that have not ended would publish.
     var prepared: [Int: LiveAnnouncement] = [:]
     /// Whether those that have ended have committed.
     var outcomes: [Int: Bool] = [:]
     /// Nil: nobody wants to know yet.
-    var feed: (any LiveFeed)?
+    var feed: (any LivePublisher)?
   }
 
   private let state = Monitor(State())
@@ -25,9 +27,18 @@ final class CommitOrderedQueue: Sendable {
   init(_ journal: LiveJournal? = nil) { self.journal = journal }
 
   /// Publishes to `feed` from now on.
-  func start(_ feed: any LiveFeed) { state.withLock { $0.feed = feed } }
+  func start(_ feed: any LivePublisher) { state.withLock { $0.feed = feed } }
 
-  private var feed: (any LiveFeed)? { state.withLock { $0.feed } }
+  private var feed: (any LivePublisher)? { state.withLock { $0.feed } }
+
+  /// How many writes have begun and not been published, and for how many seconds none has been.
+  var status: (waiting: Int, age: Double) {
+    state.withLock { state in
+      let waiting = state.begun - state.ended
+      guard waiting > 0 else { return (0, 0) }
+      return (waiting, Double(monotonicNanoseconds() - state.waitsSince) / 1e9)
+    }
+  }
 
   /// Runs a write that has something to publish. Each time that its transaction begins, it calls `begin` for a number,
   /// and `prepare` with that as the last step.
@@ -72,6 +83,7 @@ final class CommitOrderedQueue: Sendable {
   /// Returns the number of a transaction. To be called inside it.
   func begin() -> Int {
     state.withLock { state in
+      if state.begun == state.ended { state.waitsSince = monotonicNanoseconds() }
       state.begun += 1
       return state.begun
     }
@@ -102,6 +114,7 @@ final class CommitOrderedQueue: Sendable {
       state.outcomes[number] = isCommitted
       while let isCommitted = state.outcomes.removeValue(forKey: state.ended + 1) {
         state.ended += 1
+        state.waitsSince = monotonicNanoseconds()
         guard let next = state.prepared.removeValue(forKey: state.ended) else { continue }
         if isCommitted {
           state.feed?.publish(next)

@@ -2,7 +2,7 @@ internal import KVBase
 internal import KVSQLite
 internal import KVServerCore
 
-/// Which data the server has, and its clock. Safe from any thread.
+/// The epoch of the server's data, and its clock. Safe from any thread.
 ///
 /// What clients remember – when they read, how far they have listened – is true of the data that told them. A copy that
 /// is put back knows only a part of it, and a client that asks it for changes would never learn what is missing. So data
@@ -15,7 +15,7 @@ internal import KVServerCore
 final class DataEpoch: Sendable {
   /// Seconds between marks.
   private static let markSeconds = 10.0
-  /// What is kept of gaps: no client may ask for changes since before the oldest history.
+  /// How long gaps are remembered: no client may ask for changes since before the oldest history.
   private static let gapDays: Int64 = 31
   private static let maxGaps = 1000
 
@@ -44,7 +44,7 @@ final class DataEpoch: Sendable {
     let isSame = !isRestored && stored.isSame(as: file.read())
     text = isSame ? stored.epoch ?? "" : hexText(randomBytes(8))
     if !isNew, !isSame {
-      log.warning("the data is a copy that was put back: clients will read everything anew")
+      log.warning("the data was restored from a copy: clients will read everything again")
     }
     let now = max(Timestamp.now().milliseconds, latest)
     let gap = ServerClock.Gap(after: isNew || isSame ? latest : -1, until: now)
@@ -53,7 +53,7 @@ final class DataEpoch: Sendable {
       try Self.begin(text, generation, gap: gap, database: database)
     } catch {
       // A full disk keeps nobody from reading and deleting. What is not stored will be a part of the next gap.
-      log.error("the data could not be marked: \(error)")
+      log.error("the marker of restored data could not be written: \(error)")
       (generation, covered) = (stored.generation, latest)
     }
     clock = ServerClock(after: now, covered: covered, gaps: stored.gaps + [gap])
@@ -74,7 +74,7 @@ final class DataEpoch: Sendable {
           writeFile(log)
           state.withLock { $0.writes = writes }
         } catch {
-          log.error("the data could not be marked: \(error)")
+          log.error("the marker of restored data could not be written: \(error)")
         }
       }
     }
@@ -98,7 +98,7 @@ final class DataEpoch: Sendable {
     state.withLock { $0.generation = generation }
   }
 
-  /// If that fails the file is behind the database, which does no harm.
+  /// If that fails the file is older than the database, which does no harm.
   private func writeFile(_ log: Log) {
     do throws(TextFile.Failure) {
       try file.write(.init(epoch: text, generation: state.withLock { $0.generation }))

@@ -169,7 +169,7 @@ extension StoredVersion {
       isIntact: look.hasEntity(5))
   }
 
-  /// As much of it as a deletion needs.
+  /// Reads the part of the row that a deletion needs.
   init(deleting look: borrowing Statement) {
     self.init(modified: Timestamp(milliseconds: look.int64(4)))
   }

@@ -7,7 +7,7 @@ internal import KVServerCore
 /// Creating, replacing and deleting.
 extension Entities {
   /// Carries out writes in one transaction, each on its own: one that is refused does not keep the others out, since
-  /// what refuses it is known before it changes anything. Gives what each has left behind; nil: it was deleted.
+  /// what refuses it is known before it changes anything. Returns what each has stored; nil: it was deleted.
   func perform(
     _ writes: [Result<EntityWrite, ServerError>], in collection: EntityCollection,
     for viewer: Viewer
@@ -65,8 +65,9 @@ extension Entities {
   private static func versions(
     of selection: RowSelection, in collection: EntityCollection, database: Database
   ) throws(SQLiteError) -> [RowVersion] {
-    try database.withReader(within: selection.budget) {
+    try database.read(within: selection.budget) {
       (connection: borrowing Connection) throws(SQLiteError) in
+      let selection = try selection.planned(in: collection, on: connection)
       var found: [RowVersion] = []
       let select = try connection.statement(collection.versions(selection))
       while try select.step() {

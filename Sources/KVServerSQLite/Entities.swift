@@ -51,8 +51,9 @@ final class Entities: Sendable {
     let selection = try RowSelection(query, for: viewer, operation: .read, within: budget)
     guard let collection else { return 0 }
     let count = try Self.storage { () throws(SQLiteError) -> Int in
-      try database.withReader(within: budget) {
+      try database.read(within: budget) {
         (connection: borrowing Connection) throws(SQLiteError) in
+        let selection = try selection.planned(in: collection, on: connection)
         let select = try connection.statement(collection.count(selection))
         return try select.step() ? select.int(0) : 0
       }
@@ -107,7 +108,7 @@ final class Entities: Sendable {
     try connection.run("UPDATE clock SET latest = max(latest, \(bind: time))")
   }
 
-  /// As `write`, and announces to listeners what `body` notes, once it is committed and in the order of commits.
+  /// Writes, and after the commit announces the changes that `body` has noted, in the order of commits.
   func write<R>(
     announcing collection: EntityCollection, makingRoom: Bool = false,
     body: (borrowing Connection, Timestamp, inout LiveChanges) throws(SQLiteError) -> R

@@ -108,10 +108,23 @@ extension EntityCollection {
 
   /// The numbers of what is selected, in the order of a sort key.
   func order(_ rows: RowSelection, by sorter: Sorter, limit: Int, offset: Int) -> SQLFragment {
-    """
-    SELECT n FROM \(sql: table) WHERE \(rows.condition(app))
-    ORDER BY kv_sort_key(body, \(bind: sorter)), id LIMIT \(bind: limit) OFFSET \(bind: offset)
-    """
+    if let walk = rows.use?.walk { return order(rows, by: walk, limit: limit, offset: offset) }
+    return """
+      SELECT n FROM \(sql: table) WHERE \(rows.condition(app))
+      ORDER BY kv_sort_key(body, \(bind: sorter)), id LIMIT \(bind: limit) OFFSET \(bind: offset)
+      """
+  }
+
+  /// The same in the order of an index.
+  private func order(
+    _ rows: RowSelection, by walk: IndexUse.Walk, limit: Int, offset: Int
+  ) -> SQLFragment {
+    let condition: SQLFragment = walk.condition.map { " AND \(SQLFragment($0))" } ?? ""
+    return """
+      SELECT e.n FROM \(sql: walk.table) AS x CROSS JOIN \(sql: table) AS e ON e.n = x.n
+      WHERE \(rows.walkCondition(app))\(condition)
+      ORDER BY \(sql: walk.terms), id LIMIT \(bind: limit) OFFSET \(bind: offset)
+      """
   }
 
   func count(_ rows: RowSelection) -> SQLFragment {
@@ -208,7 +221,7 @@ struct RowHead {
     modified = record.modified
   }
 
-  /// Who may read, as the column has it: nil for nobody.
+  /// The readers, as the column has them: nil for nobody.
   var readers: String? { Self.column(acl.readerNames) }
   var writers: String? { Self.column(acl.writerNames) }
 

@@ -18,7 +18,7 @@ final class EntityCollection: Sendable {
   /// Whether deletions are recorded, so that clients can ask for changes.
   enum History: Sendable, Equatable {
     case off
-    /// They are recorded, but not yet for certain from a known time on.
+    /// Deletions are recorded, but not yet completely from a known time on.
     case starting
     /// All changes since then are known.
     case on(since: Timestamp, days: Int)
@@ -36,11 +36,14 @@ final class EntityCollection: Sendable {
   init(number: Int64, _ key: CollectionKey, state: State) {
     self.number = number
     self.key = key
-    table = "e\(number)"
+    table = Self.table(number)
     tombstones = "d\(number)"
     formerAccess = "a\(number)"
     self.state = Monitor(state)
   }
+
+  /// The table of the collection of a number.
+  static func table(_ number: Int64) -> String { "e\(number)" }
 
   /// The number of its app, and what clients call it.
   var app: Int64 { key.app }

@@ -23,8 +23,8 @@ struct EpochFile: Sendable {
 
   var exists: Bool { access(path, F_OK) == 0 }
 
-  /// What it says; nil if there is none, or if the database or the file itself is not the one that was there when it
-  /// was written.
+  /// Reads its content; nil if there is none, or if the database or the file itself is not the one that was there when it was
+  /// written.
   func read() -> Content? {
     guard let text = try? TextFile.read(path), let json = try? JSONValue(parsing: text),
       let epoch = json["epoch"]?.stringValue, let generation = json["generation"]?.intValue,

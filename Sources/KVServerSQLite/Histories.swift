@@ -2,7 +2,7 @@ internal import KVBase
 internal import KVSQLite
 internal import KVServerCore
 
-/// What is set for collections, and their histories: starts and ends these, and forgets what is too old. Safe from any
+/// The settings of collections, and their histories: starts and ends these, and forgets what is too old. Safe from any
 /// thread.
 ///
 /// What a client may see is a part of what has changed. Who is let in by an entity's access list is in the history; a
@@ -170,7 +170,7 @@ final class Histories: CollectionStore {
 
   private func createTables(of collection: EntityCollection) throws(ServerError) {
     _ = try entities.write { (connection, _) throws(SQLiteError) in
-      try connection.execute(ServerSchema.createHistory(of: collection))
+      try connection.execute(SQLiteSchema.createHistory(of: collection))
     }
   }
 
@@ -178,7 +178,7 @@ final class Histories: CollectionStore {
     collection.state.withLock { $0.history = .off }
     _ = try entities.write { (connection, _) throws(SQLiteError) in
       try Self.recordStart(nil, collection, on: connection)
-      try connection.execute(ServerSchema.dropHistory(of: collection))
+      try connection.execute(SQLiteSchema.dropHistory(of: collection))
     }
   }
 

@@ -1,7 +1,7 @@
 internal import KVSQLite
 internal import KVServerCore
 
-/// Who listens to what, in the database. Safe from any thread.
+/// The registrations and subscriptions of live data, in the database. Safe from any thread.
 final class LiveRegistrations: RegistrationStore {
   private let database: Database
 

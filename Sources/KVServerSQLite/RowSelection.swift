@@ -25,7 +25,7 @@ extension RowAccess {
     }
   }
 
-  /// Tells whether a list of ids, and of groups behind a mark, names the user.
+  /// Tells whether a list of ids, and of groups with a mark in front, names the user.
   private func names(_ list: String, _ app: Int64) -> SQLFragment {
     """
     (\(sql: list) NOT NULL AND EXISTS (SELECT 1 FROM json_each(\(sql: list))
@@ -41,6 +41,9 @@ struct RowSelection: Sendable {
   /// The ids that the filter names, as a JSON array.
   private var ids: String?
   private let matcher: Matcher?
+  let query: Query
+  /// How the collection's indexes answer the query; nil: not at all, or `planned` has not been asked.
+  var use: IndexUse?
   /// Whether the rows have the checksum of their body.
   private var hasChecksums = true
   /// The time that looking for them may take.
@@ -51,6 +54,7 @@ struct RowSelection: Sendable {
     within budget: WorkBudget
   ) throws(ServerError) {
     self.budget = budget
+    self.query = query
     let named = query.namedIDs
     ids = named.map { ACL.list($0.ids) }
     matcher = named?.isExact == true ? nil : query.matcher(within: budget)
@@ -62,6 +66,7 @@ struct RowSelection: Sendable {
   var ofKnownRows: RowSelection {
     var known = self
     known.ids = nil
+    known.use = nil
     return known
   }
 
@@ -78,9 +83,15 @@ struct RowSelection: Sendable {
   /// Tells whether a row is selected: what the rule lets through of what the filter matches. `app`: whose groups count.
   func condition(_ app: Int64) -> SQLFragment {
     let access = access.condition(app)
-    guard let matches else { return isNamed.map { "\(access) AND \($0)" } ?? access }
-    let guarded = Self.guarded(matches, by: access)
-    return isNamed.map { "\($0) AND \(guarded)" } ?? guarded
+    let isFound = use?.rows.map { "n IN (\(SQLFragment($0)))" } ?? isNamed
+    let condition = guardedFilter(by: access)
+    return isFound.map { "\($0) AND \(condition)" } ?? condition
+  }
+
+  /// Tells whether a row of what ids or indexes find is selected.
+  private func guardedFilter(by access: SQLFragment) -> SQLFragment {
+    guard use?.isExact != true, let matches else { return access }
+    return Self.guarded(matches, by: access)
   }
 
   /// Tells whether a row is what the rule lets through and the filter does not match.
@@ -94,6 +105,9 @@ struct RowSelection: Sendable {
       return Self.guarded("NOT (\(isNamed) AND \(matches))", by: access)
     }
   }
+
+  /// Tells the same of the rows that `walk` finds.
+  func walkCondition(_ app: Int64) -> SQLFragment { guardedFilter(by: access.condition(app)) }
 
   private var isNamed: SQLFragment? {
     ids.map { "id IN (SELECT value FROM json_each(\(bind: $0)))" }

@@ -59,8 +59,9 @@ final class SQLiteEntityStore: ServerEntityStore {
       query, for: viewer(of: key, for: principal), operation: .read, within: budget)
     guard let collection = collections.find(key) else { return }
     try Entities.storage { () throws(SQLiteError) in
-      try database.withReader(within: budget) {
+      try database.read(within: budget) {
         (connection: borrowing Connection) throws(SQLiteError) in
+        let rows = try rows.planned(in: collection, on: connection)
         let select = try connection.statement(collection.scan(rows))
         // What is damaged is left out.
         while try select.step(), !select.hasEntity(1) || groups.add(select.bytes(1)) {}
@@ -127,7 +128,8 @@ final class SQLiteEntityStore: ServerEntityStore {
       throw ServerError(.parameterValueOutOfRange, "the user has joined or left a group since")
     }
     guard entities.clock.hasGiven(since) else {
-      throw ServerError(.parameterValueOutOfRange, "this data was not read at \(since)")
+      throw ServerError(
+        .parameterValueOutOfRange, "since is not the time of a former read of this data: \(since)")
     }
   }
 
@@ -158,7 +160,7 @@ final class SQLiteEntityStore: ServerEntityStore {
       return .failure(
         ServerError(
           .resultSetSizeExceeded,
-          "more than \(EntityList.maxEntities) changes: read everything instead"))
+          "more than \(EntityList.maxEntities) changes; read everything instead"))
     }
     let cursor = SelectionCursor(changed, rows, in: collection, of: database)
     return .success(EntityChanges(changed: cursor, deleted: deleted, left: left, start: start))

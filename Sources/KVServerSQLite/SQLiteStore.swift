@@ -27,6 +27,7 @@ package final class SQLiteStore: ServerStore {
   }
 
   package let entities: any ServerEntityStore
+  package let indexes: any IndexStore
   package let accounts: any AccountStore
   package let sessions: any SessionStore
   package let groups: any UserGroupStore
@@ -52,11 +53,11 @@ package final class SQLiteStore: ServerStore {
   ) throws(Failure) {
     let file = Self.file(in: directory)
     var configuration = Database.Configuration(
-      path: file, applicationId: ServerSchema.applicationId)
+      path: file, applicationId: SQLiteSchema.applicationId)
     configuration.durability = settings.isDurable ? .full : .normal
     configuration.cacheKiB = Int32(clamping: settings.cacheMiB * 1024)
     let database: Database
-    do { database = try Database(configuration, migrations: ServerSchema.migrations) } catch {
+    do { database = try Database(configuration, migrations: SQLiteSchema.migrations) } catch {
       throw Failure(description: "\(file): \(error)")
     }
     do {
@@ -71,7 +72,7 @@ package final class SQLiteStore: ServerStore {
   /// server may use it meanwhile.
   package static func copy(_ file: String, to copy: String) throws(Failure) {
     do {
-      try DatabaseCopy.make(of: file, at: copy, applicationId: ServerSchema.applicationId)
+      try DatabaseCopy.make(of: file, at: copy, applicationId: SQLiteSchema.applicationId)
     } catch {
       throw Failure(description: "cannot copy \(file): \(error)")
     }
@@ -96,6 +97,7 @@ package final class SQLiteStore: ServerStore {
     let rows = Entities(database, clock: dataEpoch.clock, outbox: outbox)
     histories = try Histories(rows, registry, defaultDays: settings.historyDays)
     entities = SQLiteEntityStore(rows, collections: registry, histories: histories)
+    indexes = SQLiteIndexes(database, histories, collections: registry)
     let sessions = Sessions(database)
     self.sessions = sessions
     accounts = UserAccounts(rows, registry, sessions: sessions)
@@ -108,7 +110,7 @@ package final class SQLiteStore: ServerStore {
     try Entities.storage { () throws(SQLiteError) in try registry.app(key) }
   }
 
-  package func start(_ feed: any LiveFeed) {
+  package func start(_ feed: any LivePublisher) {
     outbox.start(feed)
     histories.start(log)
     dataEpoch.start(log)
@@ -122,6 +124,11 @@ package final class SQLiteStore: ServerStore {
   ) throws(ServerError) -> Int64 {
     try outbox.send(
       message, to: topic, from: user, audience: audience, in: app, by: database)
+  }
+
+  package var status: StoreStatus {
+    let feed = outbox.status
+    return StoreStatus(feedWaiting: feed.waiting, feedAge: feed.age, bytes: database.fileBytes)
   }
 
   package func check() throws(ServerError) {

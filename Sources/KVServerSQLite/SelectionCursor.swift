@@ -13,7 +13,7 @@ final class SelectionCursor: EntityCursor, @unchecked Sendable {
     case scan(after: Int64)
     /// In the order of ids, after one, up to another.
     case walk(after: String, last: String?)
-    /// These rows, from an index on.
+    /// Rows with these numbers, from an index on.
     case rows([Int64], next: Int)
     /// By a sort key; the rows are not known yet.
     case sort(Sorter)
@@ -22,7 +22,7 @@ final class SelectionCursor: EntityCursor, @unchecked Sendable {
 
   private let database: Database
   private let collection: EntityCollection
-  private let selection: RowSelection
+  private var selection: RowSelection
   private var plan: Plan
   private var skip = 0
 
@@ -66,6 +66,10 @@ final class SelectionCursor: EntityCursor, @unchecked Sendable {
   private func fill(
     _ page: inout EntityPage, _ connection: borrowing Connection
   ) throws(SQLiteError) {
+    switch plan {
+    case .scan, .walk, .sort: selection = try selection.planned(in: collection, on: connection)
+    case .rows, .done: break
+    }
     if case .sort(let sorter) = plan {
       plan = .rows(try order(by: sorter, limit: page.remaining, connection), next: 0)
     }

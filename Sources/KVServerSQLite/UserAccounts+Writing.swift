@@ -56,7 +56,7 @@ extension UserAccounts {
         return .failure(ServerError(.userAlreadyExists))
       }
       var draft = draft
-      draft.metadata = UserMetadata(of: stored.version.body).text
+      draft.metadata = UserMetadata(of: stored.version.body).members
       return .success(
         try rewrite(stored, draft, in: users, for: viewer, on: connection, at: now))
     }

@@ -11,11 +11,11 @@ struct DeepPage: Sendable {
   /// The index as a source for `FROM`, and the table of the entities.
   let index: SQLFragment
   let table: String
-  /// Which rows of the index; it decides alone.
+  /// The condition on the rows of the index; it decides alone.
   let condition: SQLFragment
   /// The columns of the index that the page is ordered by, as the index has its rows.
   let order: [(column: String, ascending: Bool)]
-  /// Which rows of the result, counted from 0.
+  /// The range of rows of the result, counted from 0.
   let rows: Range<Int>
   let projection: Projection?
 
@@ -94,7 +94,7 @@ struct DeepPage: Sendable {
 }
 
 extension Statement {
-  /// Takes over the key of the row, behind its number.
+  /// Takes over the key of the row, after its number.
   fileprivate func read(_ key: inout [IndexValue]) {
     for index in key.indices { _ = update(&key[index], from: Int32(index) + 1) }
   }

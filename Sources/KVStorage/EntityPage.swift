@@ -30,13 +30,13 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
     return query.skip <= maxRows - limit
   }
 
-  /// Which rows of the result a query with a limit asks for, counted from 0.
+  /// The range of rows of the result that a query with a limit asks for, counted from 0.
   static func rows(of query: Query) -> Range<Int> {
     let (end, isBeyond) = query.skip.addingReportingOverflow(max(0, query.limit ?? 0))
     return query.skip..<(isBeyond ? .max : end)
   }
 
-  /// What was read of a page that is anywhere.
+  /// Makes a page of rows that were read.
   init(_ page: RowBuffer) { self.page = page }
 
   /// Nil if too many entities have one key, or one is damaged. `verify` is called once the first row was read, and says whether what is read
@@ -77,7 +77,7 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
     return page
   }
 
-  /// Compares the key with that of the row, behind the columns of the body, and takes it over.
+  /// Compares the key with that of the row, after the columns of the body, and takes it over.
   private static func update(_ key: inout [IndexValue], from row: borrowing Statement) -> Bool {
     var isSame = true
     for index in key.indices where !row.update(&key[index], from: Int32(index) + 3) {
@@ -99,7 +99,7 @@ extension RowBuffer {
   }
 }
 
-/// Which rows, one after the other, have the same key.
+/// A range of adjacent rows with the same key.
 private struct Ties {
   private let walk: Plan.Walk
   private var ranges: [Range<Int>] = []

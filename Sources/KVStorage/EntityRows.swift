@@ -4,7 +4,7 @@ internal import KVSQLite
 internal import KVSync
 
 /// The entities that a query found, read as they are asked for: the first one alone, which may be all that is
-/// wanted, then more and more at a time. A damaged one is an error, behind which the next ones come.
+/// wanted, then more and more at a time. A damaged one is an error; the next call goes on after it.
 ///
 /// `@unchecked Sendable`: one thread at a time, as `EntityCursor` demands.
 final class EntityRows: EntityCursor, @unchecked Sendable {
@@ -19,7 +19,7 @@ final class EntityRows: EntityCursor, @unchecked Sendable {
   private let lent = RowBuffer()
   /// How many entities are read next.
   private var wanted = 1
-  /// What came behind the entities of the block.
+  /// The error that followed the entities of the block.
   private var failure: StoreError?
 
   init(_ rows: Rows?, of table: Table?, _ projection: Projection?) {

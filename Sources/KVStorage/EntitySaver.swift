@@ -38,7 +38,7 @@ struct EntitySaver: ~Copyable {
     }
   }
 
-  /// It was there: the version that this change starts from is kept, if it is the first change.
+  /// Replaces an entity that exists: the version that this change starts from is kept, if it is the first change.
   private func replace(
     _ id: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer,
     operation: PendingWrite.Operation, on db: borrowing Connection

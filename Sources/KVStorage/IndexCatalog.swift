@@ -3,7 +3,7 @@ internal import KVJSON
 internal import KVQuery
 internal import KVSQLite
 
-/// Which indexes a query may use, as the snapshot has them that it reads.
+/// The indexes that a query may use, in the snapshot that it reads.
 ///
 /// Each collection carries a number that changes whenever an index is ready, goes, or can be asked less than
 /// before. It is random, so that one that was undone is never met again: what is kept in memory for a number
@@ -91,7 +91,7 @@ final class IndexCatalog: Sendable {
       guard let spec = try? IndexSpec(parsing: statement.text(1) ?? ""),
         let shape = IndexShape(rawValue: statement.int64(2))
       else { continue }
-      let name = IndexTable(number: statement.int64(0), spec, on: table).name
+      let name = table.index(statement.int64(0), spec).name
       indexes.append(UsableIndex(spec, table: name, shape: shape))
     }
     return indexes
@@ -113,7 +113,7 @@ final class Plan: Sendable {
     let rows: BoundSQL
     /// How many columns the key has.
     let keys: Int
-    /// Which rows are wanted, counted from 0.
+    /// The range of wanted rows, counted from 0.
     let page: Range<Int>
     let projection: Projection?
     let format: RecordFormat
@@ -122,11 +122,11 @@ final class Plan: Sendable {
   }
 
   let query: Query
-  /// Of the entities; stores in other files may have one of the same name.
+  /// The table of the entities; stores in other files may have one of the same name.
   let table: Table
-  /// Of the collection's indexes.
+  /// The version of the collection's indexes.
   let version: Int64
-  let selection: Selection
+  let selection: TableQuery
   /// SELECT of the bodies of the page.
   let bodies: BoundSQL
   private let keptCount = Monitor<BoundSQL?>(nil)
@@ -144,7 +144,7 @@ final class Plan: Sendable {
     self.query = query
     self.table = table
     self.version = version
-    let selection = Selection(query, table, indexes: indexes, writtenSince: since)
+    let selection = TableQuery(query, table, indexes: indexes, writtenSince: since)
     self.selection = selection
     bodies = BoundSQL(selection.page(Table.bodyOfMany))
     walk = selection.walk.map { rows in
@@ -169,6 +169,6 @@ final class Plan: Sendable {
 
   /// Whether it was made of this query, for this table as it is.
   func `is`(for query: Query, _ table: Table, _ version: Int64) -> Bool {
-    self.version == version && self.table.number == table.number && self.query == query
+    self.version == version && self.table === table && self.query == query
   }
 }

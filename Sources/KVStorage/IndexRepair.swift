@@ -38,7 +38,7 @@ enum IndexRepair {
     }
   }
 
-  /// Which words the index has, as the trigger says it.
+  /// The words of the index, read from its trigger.
   private static func indexedWords(in trigger: String) -> String? {
     guard let call = trigger.firstRange(ofText: "kv_index_words(new.body, '") else { return nil }
     var literal = trigger[call.upperBound...].utf8
@@ -61,7 +61,7 @@ enum IndexRepair {
     while try statement.step() {
       guard let spec = try? IndexSpec(parsing: statement.text(2) ?? "") else { continue }
       let table = Table(number: statement.int64(1))
-      indexes.append(IndexTable(number: statement.int64(0), spec, on: table))
+      indexes.append(table.index(statement.int64(0), spec))
     }
     return indexes
   }

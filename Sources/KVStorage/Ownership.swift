@@ -3,7 +3,7 @@ internal import KVSQLite
 internal import KVSync
 internal import Synchronization
 
-/// Whose data a file holds, and whether it is still theirs for whom it is open.
+/// The owner of a file's data, and whether the file is still owned by the user for whom it is open.
 ///
 /// The owner is a row of the file, so that it changes in one transaction with the data. It is looked at again when
 /// another connection has committed, in the snapshot that is read or the transaction that writes; otherwise two numbers
@@ -13,7 +13,7 @@ final class Ownership: Sendable {
   enum Owner {
     case nobody
     case user(RecordID)
-    /// Of a version that did not note it.
+    /// The data was written by a version that did not record the owner.
     case unknown
   }
 
@@ -27,7 +27,7 @@ final class Ownership: Sendable {
 
   static let changed = StoreError(
     .noUser,
-    "The local data is not this user's any more: another client has logged out, or has logged in another user. Log in"
+    "The local data no longer belongs to this user: another client has logged out, or has logged in another user. Log in"
       + " again, or open a new client.")
 
   // MARK: For whom the file is open

@@ -16,10 +16,12 @@ struct Parameter: CustomStringConvertible {
   static let operation = Parameter(number: 7)
   static let revision = Parameter(number: 8)
   static let isConditional = Parameter(number: 9)
+  /// The generation of a refresh mark.
+  static let mark = Parameter(number: 10)
 
   fileprivate let number: Int32
 
-  /// As the text of a statement has it.
+  /// The placeholder in the text of a statement.
   var description: String { "?\(number)" }
 }
 

@@ -15,9 +15,9 @@ package struct RepairReport: Sendable {
   package internal(set) var entities = 0
   /// How many of them, and of the versions that changes started from, were damaged.
   package internal(set) var damaged = 0
-  /// Those that were removed: the next pull brings them again.
+  /// The records that were removed: the next pull brings them again.
   package private(set) var removed: [Record] = []
-  /// Those with an unsent write, which was set aside: what it would send is lost.
+  /// The records with an unsent write, which was quarantined: what it would send is lost.
   package private(set) var quarantined: [Record] = []
 
   package init() {}

@@ -6,7 +6,7 @@ internal import KVSQLite
 /// number would read another entity. AUTOINCREMENT would write one more row for each insert.
 ///
 /// `@unchecked Sendable`: belongs to the write transaction that is open, and is made anew when another process has
-/// written (see `Catalog.Entry`).
+/// written (see `CollectionCatalog.Entry`).
 final class RowNumbers: @unchecked Sendable {
   private let last: SQL
   /// Nil: not looked up yet.
@@ -23,7 +23,7 @@ final class RowNumbers: @unchecked Sendable {
     return highest + 1
   }
 
-  /// Notes that a row got this number. A smaller one, which an update leaves behind, changes nothing.
+  /// Records that a row got this number. A smaller one, as an update reuses it, changes nothing.
   func use(_ number: Int64) {
     if let highest, number > highest { self.highest = number }
   }

@@ -14,14 +14,16 @@ package struct Salvage {
   private let directory: String
 
   /// Gives `{"pending":{"lines":…,"damaged":…},"collections":{"<name>":{"file":…,"lines":…,"damaged":…}}}`; `damaged` counts
-  /// the places that could not be read and the entities that are not what was stored, whose ids are in `damagedIds`.
+  /// the parts of the file that could not be read and the entities that are not what was stored, whose ids are in `damagedIds`.
   ///
   /// `.notFound` if there is no such file; `.corrupt` if not even its list of tables can be read; `.invalid` if the
   /// directory is not empty.
   package static func run(
     _ file: String, into directory: String
   ) throws(StoreError) -> JSONObject {
-    guard access(file, F_OK) == 0 else { throw StoreError(.notFound, "There is no file \(file).") }
+    guard access(file, F_OK) == 0 else {
+      throw StoreError(.notFound, "The file \(file) does not exist.")
+    }
     try makeEmpty(directory)
     do throws(SQLiteError) {
       return try Salvage(database: DamagedDatabase(path: file), directory: directory).run()
@@ -136,7 +138,7 @@ package struct Salvage {
     (try? EntityScanner.outline(of: body)) != nil
   }
 
-  /// Writes one file; `body` gives in how many places something could not be read.
+  /// Writes one file; `body` returns how many parts of the file could not be read.
   private func save(
     _ name: String, _ body: (LineFile) -> Int
   ) throws(SQLiteError) -> JSONObject {

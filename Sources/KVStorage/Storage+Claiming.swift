@@ -5,13 +5,13 @@ package import KVSync
 extension Storage {
   /// What happens to the data of another user than the one who claims it.
   package enum Takeover: Sendable {
-    /// It is deleted.
+    /// The former user's data is deleted.
     case deleting
-    /// It stays: all users of the device have one set of data.
+    /// The data stays: all users of the device have one set of data.
     case sharing
   }
 
-  /// Whose data this is; nil: nobody's yet. `former`: who was logged in before that was noted.
+  /// The owner of the data; nil: nobody's yet. `former`: who was logged in before that was noted.
   package func owner(former: RecordID?) throws(StoreError) -> RecordID? {
     try readUnclaimed { (db: borrowing Connection) throws(SQLiteError) in
       try Self.owner(former, on: db)
@@ -34,7 +34,7 @@ extension Storage {
     if try !isOwned(by: user, former) {
       let (unsent, hasDeleted) = try writeUnclaimed {
         (db: borrowing Connection) throws(SQLiteError) -> (Int, Bool) in
-        try Self.handOver(to: user, takeover, former: former, on: db)
+        try Self.changeOwner(to: user, takeover, former: former, on: db)
       }
       guard unsent == 0 else { throw Self.unsent(unsent) }
       if hasDeleted { eraseDeleted() }
@@ -47,7 +47,7 @@ extension Storage {
   package static func unsent(_ count: Int) -> StoreError {
     StoreError(
       .pending,
-      "\(count) writes of another user have not been sent: push them as that user, or export and drop them, before"
+      "\(count) writes of another user are pending: push them as that user, or export and drop them, before"
         + " another one logs in.")
   }
 
@@ -75,7 +75,7 @@ extension Storage {
   }
 
   /// Gives how many of another user's writes are in the way, and whether data was deleted.
-  private static func handOver(
+  private static func changeOwner(
     to user: RecordID, _ takeover: Takeover, former: RecordID?, on db: borrowing Connection
   ) throws(SQLiteError) -> (unsent: Int, hasDeleted: Bool) {
     var hasDeleted = false

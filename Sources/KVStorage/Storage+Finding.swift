@@ -47,7 +47,7 @@ extension Storage {
     if let walk = plan.walk {
       let page = try database.withReader(within: budget) {
         (db: borrowing Connection) throws(SQLiteError) in
-        try EntityPage(walk, on: db) { (db) throws(SQLiteError) in try mayGive(plan, db) }
+        try EntityPage(walk, on: db) { (db) throws(SQLiteError) in try isValid(plan, db) }
       }
       if let page { return page }
     }
@@ -57,13 +57,13 @@ extension Storage {
       (db: borrowing Connection) throws(SQLiteError) -> Statement in
       try db.statement(plan.bodies)
     } verify: { (db) throws(SQLiteError) in
-      try mayGive(plan, db)
+      try isValid(plan, db)
     }
     return EntityRows(rows, of: plan.table, plan.query.projection)
   }
 
-  /// Whether what was read last by a plan may be given out.
-  private func mayGive(_ plan: Plan, _ db: borrowing Connection) throws(SQLiteError) -> Bool {
+  /// Whether the rows that a plan has read may be used.
+  private func isValid(_ plan: Plan, _ db: borrowing Connection) throws(SQLiteError) -> Bool {
     guard try indexes.isCurrent(plan, on: db) else { return false }
     return try ownership.isKept(reading: db)
   }

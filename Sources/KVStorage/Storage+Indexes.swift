@@ -11,12 +11,12 @@ extension Storage {
     let text = JSONValue.object(spec.json).text
     let index = try write(to: collection) { (db, change) throws(SQLiteError) -> IndexTable? in
       if let number = try Self.find(spec.name, change.table, on: db, text: text) {
-        return number.map { IndexTable(number: $0, spec, on: change.table) }
+        return number.map { change.table.index($0, spec) }
       }
       return try Self.add(spec, text, table: change.table, on: db)
     }
     guard let index else {
-      throw StoreError(.invalid, "There is an index \(spec.name) already, with other keys.")
+      throw StoreError(.invalid, "The index \(spec.name) exists already, with other keys.")
     }
     // Each step is a transaction: what is written meanwhile, by whomever, is added by the triggers.
     while try !fill(index) {}
@@ -25,7 +25,7 @@ extension Storage {
   package func dropIndex(_ name: String, in collection: String) throws(StoreError) -> Bool {
     try write(to: collection) { (db, change) throws(SQLiteError) in
       guard let found = try Self.find(name, change.table, on: db) else { return false }
-      try db.execute(IndexTable(number: found.number, found.spec, on: change.table).drop)
+      try db.execute(change.table.index(found.number, found.spec).drop)
       try db.run("DELETE FROM indexes WHERE number = \(bind: found.number)")
       return true
     }
@@ -74,7 +74,7 @@ extension Storage {
       INSERT INTO indexes (collection, name, spec)
       VALUES (\(bind: table.number), \(bind: spec.name), \(bind: text))
       """)
-    let index = IndexTable(number: db.lastInsertRow, spec, on: table)
+    let index = table.index(db.lastInsertRow, spec)
     try db.execute(index.create)
     return index
   }
@@ -87,7 +87,7 @@ extension Storage {
     var indexes: [IndexTable] = []
     while try list.step() {
       guard let spec = try? IndexSpec(parsing: list.text(1) ?? "") else { continue }
-      indexes.append(IndexTable(number: list.int64(0), spec, on: table))
+      indexes.append(table.index(list.int64(0), spec))
     }
     for index in indexes { try db.execute(index.remake(isFilledNext: false)) }
     return indexes

@@ -80,7 +80,7 @@ extension Storage {
     }
   }
 
-  /// One of the entities that are saved together, as it is to be stored.
+  /// Checks an entity of a batch, and returns it in the form in which it is stored.
   func checked(
     _ entity: SavedEntity, _ outlines: [EntityOutline], at index: Int, in collection: String
   ) throws(StoreError) -> SavedEntity {

@@ -18,12 +18,12 @@ extension Storage {
       guard current.map({ Array($0.utf8) }) == old.map({ Array($0.utf8) }) else {
         return .success(false)
       }
-      let isFree = try Catalog.numbers(on: db).isEmpty
+      let isFree = try CollectionCatalog.numbers(on: db).isEmpty
       guard current != nil || isFree else {
         return .failure(
           StoreError(
             .conflict,
-            "There is local data already that was written without a schema: use another tag."))
+            "The local data was written without a schema: use another tag."))
       }
       try db.run("INSERT OR REPLACE INTO models VALUES (1, \(bind: new))")
       return .success(true)

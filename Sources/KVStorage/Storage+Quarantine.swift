@@ -140,7 +140,7 @@ extension Storage {
 }
 
 extension RebasedChange {
-  /// What is sent after the rebase. A create whose id is taken can only be an update.
+  /// The operation that is sent after the rebase. A create whose id is taken can only be an update.
   fileprivate func operation(of write: PendingWrite) -> PendingWrite.Operation {
     switch self {
     case .unchanged: write.operation == .delete ? .delete : .update
@@ -161,8 +161,9 @@ extension RemoteVersion {
   /// Several of them with commas in between.
   fileprivate static func list(_ column: [UInt8]) throws(SQLiteError) -> [RemoteVersion] {
     try Memory.require(2 * column.count, or: SQLiteError.noMemory)
-    let array = Array("[".utf8) + column + Array("]".utf8)
-    return array.withBorrowedBytes { bytes in
+    var array = JSONArrayWriter(reservingCapacity: column.count + 2)
+    array.add(json: column)
+    return array.finish().withBorrowedBytes { bytes in
       var versions: [RemoteVersion] = []
       guard var cursor = try? ElementCursor(ByteScanner(bytes), at: 0) else { return versions }
       while let range = try? cursor.next() {

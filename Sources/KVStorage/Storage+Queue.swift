@@ -162,7 +162,7 @@ extension Storage {
 
   /// All entities, pending writes and marks of what was read; whose they are.
   static func deleteAll(on db: borrowing Connection) throws(SQLiteError) {
-    for number in try Catalog.numbers(on: db) {
+    for number in try CollectionCatalog.numbers(on: db) {
       try db.execute("DELETE FROM \(Table(number: number).entities)")
     }
     try db.execute(

@@ -1,5 +1,5 @@
 package import KVBase
-package import KVJSON
+internal import KVJSON
 package import KVQuery
 internal import KVSQLite
 package import KVSync
@@ -7,37 +7,9 @@ package import KVSync
 extension Storage {
   package func beginRefresh(of collection: String) throws(StoreError) -> RefreshMark {
     try write { (db: borrowing Connection) throws(SQLiteError) in
-      RefreshMark(generation: try catalog.raiseGeneration(of: collection, on: db))
-    }
-  }
-
-  package func store(
-    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
-  ) throws(StoreError) -> Int {
-    guard outlines.allSatisfy({ $0.id != nil }) else {
-      throw StoreError(
-        .proto, "An entity of the backend has no id (\(layout.format(of: collection).idText)).")
-    }
-    return try write(to: collection, durably: false) { (db, change) throws(SQLiteError) in
-      // Looked at once for all: nobody else writes while this transaction is open.
-      let isGuarded = try Self.hasPending(change.table, db)
-      let table = change.table
-      let mayBeExpected = try Self.expectsLateCreates(table, db)
-      let statement = try db.statement(isGuarded ? table.putUnlessPending : table.put)
-      try change.bindConstants(to: statement)
-      var stored = 0
-      for outline in outlines {
-        let body = UnsafeRawBufferPointer(rebasing: bytes[outline.range])
-        try statement.bind(outline.id, at: .id)
-        try statement.bind(borrowedText: body, at: .body)
-        try change.insert(with: statement, on: db)
-        let isStored = db.changes > 0
-        stored += db.changes
-        guard let id = outline.id else { continue }
-        if !isStored { try Self.record(body, of: id, table: table, on: db) }
-        if isStored, mayBeExpected { try Self.expectNothing(of: id, table, on: db) }
-      }
-      return stored
+      RefreshMark(
+        generation: try catalog.raiseGeneration(of: collection, on: db),
+        tombstone: try Self.lastTombstone(on: db))
     }
   }
 
@@ -47,7 +19,7 @@ extension Storage {
   ) throws(StoreError) -> Int {
     try write(to: collection) { (db, change) throws(SQLiteError) in
       if let request { try Self.record(request, readFrom: mark, table: change.table, on: db) }
-      if request != nil || query != nil { try Self.noteSynced(change, on: db) }
+      if request != nil || query != nil { try Self.recordRead(change, on: db) }
       guard let query, try Self.mayHaveOlder(change.table, mark, on: db) else { return 0 }
       let table = change.table
       if query.matcher == nil, let request {
@@ -148,41 +120,6 @@ extension Storage {
     let statement = try db.statement(table.mayHaveOlder)
     try statement.bind(mark.generation, at: .generation)
     return try statement.step()
-  }
-
-  package func written(
-    _ ids: [String], since mark: RefreshMark, in collection: String
-  ) throws(StoreError) -> [String] {
-    try read(from: collection) { (db, table) throws(SQLiteError) in
-      let statement = try db.statement(table.writtenSince)
-      try statement.bind(mark.generation, at: .generation)
-      var written: [String] = []
-      for id in ids {
-        try statement.bind(id, at: .id)
-        if try statement.step() { written.append(id) }
-        statement.reset()
-      }
-      return written
-    } ?? []
-  }
-
-  package func forget(
-    _ ids: [String], in collection: String, at known: RecordVersion?
-  ) throws(StoreError) -> Int {
-    try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
-      var gone = 0
-      for id in ids {
-        var version = known
-        if version == nil { version = try Self.knownVersion(of: id, change.table, on: db) }
-        if try Self.run(change.table.deleteUnlessPending, id, on: db) {
-          gone += 1
-        } else {
-          try Self.record(nil, of: id, table: change.table, on: db)
-        }
-        try Self.insertTombstone(id, version, change: change, on: db)
-      }
-      return gone
-    }
   }
 
   // MARK: Requests

@@ -40,7 +40,7 @@ extension Storage {
   private struct RepairPage {
     var last = Int64.min
     var count = 0
-    /// Those of which not everything is as it should be.
+    /// The rows that may be damaged.
     var suspects: [Int64] = []
   }
 
@@ -188,16 +188,23 @@ extension Storage {
   private static func undelete(
     _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> [String] {
-    let update = try db.prepare(
+    let select = try db.prepare(
       """
-      UPDATE pending SET operation = 2 WHERE collection = \(table.number) AND operation = 3
+      SELECT id FROM pending WHERE collection = \(table.number) AND operation = 3
       AND EXISTS (SELECT 1 FROM \(table.entities) AS e WHERE e.id = pending.id)
-      RETURNING id
       """)
     var ids: [String] = []
-    while try update.step() { ids.append(update.text(0) ?? "") }
-    for id in ids { _ = try setAside(id, table, on: db) }
+    while try select.step() { ids.append(select.text(0) ?? "") }
+    for id in ids { try undeleteAndSetAside(id, table, on: db) }
     return ids
+  }
+
+  /// Makes a deletion into a change, and sets this aside.
+  static func undeleteAndSetAside(
+    _ id: String, _ table: Table, on db: borrowing Connection
+  ) throws(SQLiteError) {
+    try db.run("UPDATE pending SET operation = 2 WHERE \(table.isEntity(id)) AND operation = 3")
+    _ = try setAside(id, table, on: db)
   }
 
   // MARK: Indexes

@@ -65,10 +65,16 @@ extension Storage {
     write.operation = .init(number: count.int64(0))
     write.attempts = count.int(1)
     write.isAsFirstSent = count.int64(2) == write.revision
-    guard write.operation != .delete else { return OutgoingWrite(write: write, body: nil) }
     let get = try db.statement(table.get)
     try get.bind(write.id, at: .id)
-    guard try get.step() else { return nil }
+    guard try get.step() else {
+      return write.operation == .delete ? OutgoingWrite(write: write, body: nil) : nil
+    }
+    guard write.operation != .delete else {
+      // Damage has made it of another write: it would delete what was to be sent.
+      try undeleteAndSetAside(write.id, table, on: db)
+      return nil
+    }
     // What is damaged is not sent; `pending` says so.
     guard get.isIntact(0) else { return nil }
     return OutgoingWrite(write: write, body: try get.copy(0))

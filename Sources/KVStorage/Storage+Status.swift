@@ -44,7 +44,7 @@ extension Storage {
     """)
 
   /// A read of the collection from the backend has ended.
-  static func noteSynced(_ change: Change, on db: borrowing Connection) throws(SQLiteError) {
+  static func recordRead(_ change: Change, on db: borrowing Connection) throws(SQLiteError) {
     try db.run(
       "UPDATE collections SET synced = \(bind: change.now) WHERE number = \(bind: change.table.number)"
     )

@@ -3,7 +3,7 @@ internal import KVJSON
 internal import KVSQLite
 package import KVSync
 
-/// What has gone is remembered for a while, in the transaction in which it goes.
+/// Records deletions as tombstones, in the transaction that deletes.
 extension Storage {
   package func tombstone(
     of id: String, in collection: String
@@ -48,21 +48,24 @@ extension Storage {
     ).step()
   }
 
-  /// Notes that a version of an entity has gone, unless a write of it is pending. An older one than is known adds
-  /// nothing; nil: it is not known which.
+  /// Notes that a version of an entity has gone, unless a write of it is pending. Of an older one than is known, or if it is
+  /// not known which (nil), only that it went just now is noted.
   static func insertTombstone(
     _ id: String, _ version: RecordVersion?, change: Change, on db: borrowing Connection
   ) throws(SQLiteError) {
-    guard var version else { return }
     let table = change.table
     let newest: SQLFragment
-    if table.format.versionOrder == .text {
-      newest = "max(\(bind: version.text), ifnull(g.version, ''))"
-    } else {
-      if let known = try tombstoneVersion(id, table, on: db) {
-        version = table.format.versionOrder.newer(known, version)
+    if var version {
+      if table.format.versionOrder == .text {
+        newest = "max(\(bind: version.text), ifnull(g.version, ''))"
+      } else {
+        if let known = try tombstoneVersion(id, table, on: db) {
+          version = table.format.versionOrder.newer(known, version)
+        }
+        newest = "\(bind: version.text)"
       }
-      newest = "\(bind: version.text)"
+    } else {
+      newest = "g.version"
     }
     // Replacing makes it the latest.
     try db.run(

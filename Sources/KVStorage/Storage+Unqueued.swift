@@ -3,8 +3,8 @@ package import KVQuery
 internal import KVSQLite
 package import KVSync
 
-/// What was sent past the queue, for as long as it is not known whether it arrived: a request that is lost
-/// leaves no pending write that would remember it.
+/// Requests that were sent without a queued write, until their outcome is known: a request that is lost leaves no pending
+/// write that would remember it.
 ///
 /// A note goes when its request is answered, or when a later request for the entity is settled; those that
 /// nobody asked about go after a week.
@@ -50,7 +50,7 @@ extension Storage {
 
   // MARK: Steps
 
-  /// What was sent past the queue of this entity is settled.
+  /// Forgets the unanswered requests of an entity.
   static func settleUnqueued(
     _ id: String, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) {

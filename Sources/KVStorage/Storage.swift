@@ -11,7 +11,7 @@ package final class Storage: LocalStore {
   let database: Database
   /// What the records are like.
   package let layout: RecordLayout
-  let catalog: Catalog
+  let catalog: CollectionCatalog
   let indexes = IndexCatalog()
   let ownership = Ownership()
   /// Tells observers that something was committed, here or in another process.
@@ -30,14 +30,14 @@ package final class Storage: LocalStore {
   ) throws(StoreError) {
     self.layout = layout
     self.makeId = makeId
-    catalog = Catalog(layout)
+    catalog = CollectionCatalog(layout)
     var configuration = Database.Configuration(
-      path: path, applicationId: Schema.applicationId)
+      path: path, applicationId: StorageSchema.applicationId)
     configuration.durability = durability == .full ? .full : .normal
     configuration.trustsSchema = true
     feed = ChangeFeed(path: path)
     do throws(SQLiteError) {
-      database = try Database(configuration, migrations: Schema.migrations)
+      database = try Database(configuration, migrations: StorageSchema.migrations)
     } catch {
       throw StoreError(error)
     }
@@ -68,11 +68,11 @@ package final class Storage: LocalStore {
     /// Milliseconds since 1970.
     let now: Int64
     /// The version of rows made now. A record's version goes up by one with each change; one that is made
-    /// anew with an old id starts behind all of the old one's, because it starts with the time in
+    /// anew with an old id starts after all of the old one's, because it starts with the time in
     /// microseconds.
     let firstVersion: Int64
 
-    init(_ entry: Catalog.Entry) {
+    init(_ entry: CollectionCatalog.Entry) {
       table = entry.table
       rows = entry.rows
       generation = entry.generation

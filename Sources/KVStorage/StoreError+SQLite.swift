@@ -16,7 +16,7 @@ extension StoreError {
     guard error.kind == .interrupted, let exhaustion = budget.exhaustion else { return }
     self =
       exhaustion == .timeIsOver
-      ? StoreError(.timeout, "The local work took too long.")
+      ? StoreError(.timeout, "The local part of the call took too long.")
       : StoreError(.cancelled, "The call was cancelled.")
   }
 

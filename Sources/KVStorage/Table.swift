@@ -22,6 +22,10 @@ final class Table: Sendable {
   /// Row number, version and body.
   let record: SQL
   let bodyOfRow: SQL
+  /// The same with the version behind it.
+  let recordOfRow: SQL
+  /// Id and version.
+  let idOfRow: SQL
   let getSince: SQL
   /// Inserts, unless the id is there already. `Storage.Change` binds what is the same for all rows.
   let insert: SQL
@@ -29,16 +33,18 @@ final class Table: Sendable {
   let update: SQL
   /// Inserts an entity, or replaces the one that is there.
   let put: SQL
-  /// The same, unless a write is pending for the id.
-  let putUnlessPending: SQL
+  /// The same, but for rows that were written since a mark.
+  let replace: SQL
+  /// The same, but for entities with a pending write.
+  let replaceUnlessPending: SQL
   /// Says that a row is of a generation.
   let see: SQL
   /// Says that the version of a row is unknown.
   let forgetVersion: SQL
   /// The same of all rows that were written before; see `Storage.purge`.
   let recordPurge: SQL
-  /// Gives a row if an entity was written in a generation or later.
-  let writtenSince: SQL
+  /// The body of an entity without a pending write that was written since a mark, and its generation.
+  let storedSince: SQL
   /// The body, if it is known which version that is.
   let getVersioned: SQL
   let delete: SQL
@@ -62,7 +68,7 @@ final class Table: Sendable {
   let queueDeletion: SQL
   /// Queues the deletion of an entity that is not here and has no pending write; its body becomes the base.
   let queueDeletionOfArrived: SQL
-  /// What is queued for an entity: its operation, and whether nothing of the entity was ever sent.
+  /// The queued write of an entity: its operation, and whether nothing of the entity was ever sent.
   let queued: SQL
   /// Notes that a create may still arrive, in the versions that were sent. To be run before the create leaves the
   /// queue or becomes a deletion.
@@ -72,8 +78,8 @@ final class Table: Sendable {
   /// Forgets all pending writes.
   let dropAll: SQL
 
-  /// What was sent without an answer, once the entity is changed again: with this body, if it is what was
-  /// sent last. A megabyte of them is enough.
+  /// The versions that were sent without an answer, after the entity is changed again: with this body, if it is what was sent
+  /// last. A megabyte of them is enough.
   static func tried(with body: String) -> String {
     """
     CASE WHEN last <> revision THEN tried
@@ -96,6 +102,9 @@ final class Table: Sendable {
       """)
     record = SQL("SELECT n, version, \(Self.body) FROM \(entities) WHERE id = \(Parameter.id)")
     bodyOfRow = SQL("SELECT \(Self.body) FROM \(entities) WHERE n = \(Parameter.row)")
+    recordOfRow = SQL(
+      "SELECT \(Self.body), version FROM \(entities) WHERE n = \(Parameter.row)")
+    idOfRow = SQL("SELECT id, version FROM \(entities) WHERE n = \(Parameter.row)")
     version = SQL("SELECT version FROM \(entities) WHERE id = \(Parameter.id)")
     get = SQL("SELECT \(Self.body) FROM \(entities) WHERE id = \(Parameter.id)")
     getSince = SQL(
@@ -123,15 +132,18 @@ final class Table: Sendable {
       checksum = kv_checksum(\(Parameter.body)) WHERE id = \(Parameter.id)
       """)
     put = SQL("\(columns) VALUES (\(values)) \(replacing)")
-    putUnlessPending = SQL(
-      "\(columns) SELECT \(values) WHERE NOT \(isPending) \(replacing)")
+    let unlessLater = "\(replacing) WHERE abs(gen) < \(Parameter.mark)"
+    replace = SQL("\(columns) VALUES (\(values)) \(unlessLater)")
+    replaceUnlessPending = SQL("\(columns) SELECT \(values) WHERE NOT \(isPending) \(unlessLater)")
     see = SQL("UPDATE \(entities) SET gen = \(Parameter.generation) WHERE id = \(Parameter.id)")
     forgetVersion = SQL(
       "UPDATE \(entities) SET gen = -\(Parameter.generation) WHERE id = \(Parameter.id)")
     recordPurge = SQL("UPDATE collections SET purged = generation WHERE number = \(number)")
-    writtenSince = SQL(
-      "SELECT 1 FROM \(entities) WHERE id = \(Parameter.id) AND abs(gen) >= \(Parameter.generation)"
-    )
+    storedSince = SQL(
+      """
+      SELECT \(Self.body), gen FROM \(entities) WHERE id = \(Parameter.id)
+      AND abs(gen) >= \(Parameter.mark) AND NOT \(isPending)
+      """)
     getVersioned = SQL(
       """
       SELECT body FROM \(entities) WHERE id = \(Parameter.id)
@@ -167,7 +179,7 @@ final class Table: Sendable {
       """)
 
     // How a change joins what is queued: one more change makes an update of a deletion, and leaves a create or an
-    // update what it is; a deletion takes the place of both, unless a create was never sent (`queued`). What was set aside waits again. What was sent last, if this
+    // update what it is; a deletion replaces both, unless a create was never sent (`queued`). What was set aside waits again. What was sent last, if this
     // is it, may be what the backend has, though no answer said so.
     let pending =
       "INSERT INTO pending (collection, id, operation, revision, created, changed, conditional, base, base_checksum)"

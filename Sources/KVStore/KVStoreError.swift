@@ -1,6 +1,6 @@
 internal import KVSync
 
-/// Why something could not be done: what every call of this library throws.
+/// The error that every call of this library throws.
 ///
 ///     do {
 ///       try await people.insert(ann)
@@ -9,58 +9,75 @@ internal import KVSync
 ///       print("there is one already: \(error.message)")
 ///     }
 public struct KVStoreError: Error, Sendable, Equatable {
-  /// One case for each thing that a caller can do about it. Later versions may have more.
+  /// The kind of an error. There is one case for each way in which a caller can react. Later versions may add cases.
   public enum Code: String, Sendable, CaseIterable {
-    /// The program is wrong: something was used after it was closed.
+    /// A programming error: something was used after it was closed.
     case misuse
-    /// What was given is wrong: an option, a query, an entity that does not fit its type.
+    /// An argument is not valid: an option, a query, or an entity that does not fit its type.
     case invalid
+    /// There is no such entity, user or collection.
     case notFound
-    /// Something is there already, or not as a condition demands.
+    /// The entity exists already, or does not meet a condition.
     case conflict
     /// Nobody is logged in.
     case noUser
-    case unauthorized, forbidden
-    /// Writes that wait would be lost.
+    /// The credentials are wrong, or the session has ended.
+    case unauthorized
+    /// The user may not do this.
+    case forbidden
+    /// Pending writes would be lost.
     case pending
-    /// The backend, or a local store, cannot do this.
+    /// The backend, or a store of this type, does not support the call.
     case unsupported
-    /// The backend could not be reached.
+    /// The backend did not answer.
     case network
+    /// The time limit of the call has passed.
     case timeout
     /// The task was cancelled, or the client was closed.
     case cancelled
-    /// The backend failed.
+    /// The backend answered with an error.
     case server
-    /// What came is not the backend's answer, or not what it should be.
+    /// The answer of the backend is not valid.
     case unexpectedAnswer
+    /// A body exceeds a limit of the client or of the backend.
     case tooLarge
-    /// The disk, or the file system.
+    /// The disk or the file system failed.
     case storage
-    case corrupt, full, busy
+    /// The data file is damaged, or is not a file of this library.
+    case corrupt
+    /// The disk is full.
+    case full
+    /// Another process has locked the data for too long.
+    case busy
+    /// A defect of the library. Please report it.
     case `internal`
   }
 
-  /// What the backend said, if it was the backend.
+  /// The answer of the backend, for errors that come from it.
   public struct Answer: Sendable, Equatable {
-    /// The status of HTTP.
+    /// The status code of HTTP.
     public let status: Int
-    /// The backend's name for the error, such as `EntityNotFound`.
+    /// The backend's name of the error, such as `EntityNotFound`.
     public let error: String?
+    /// The backend's description of the error.
     public let description: String?
+    /// The backend's details for developers.
     public let debug: String?
+    /// The id of the request, for the backend's support.
     public let requestID: String?
-    /// Seconds after which the backend wants to be asked again.
+    /// The seconds after which the backend wants the next request.
     public let retryAfter: Double?
   }
 
+  /// The kind of the error.
   public let code: Code
-  /// One English sentence; never a token, a password or an entity.
+  /// One sentence in English. It never has a token, a password or an entity.
   public let message: String
+  /// The answer of the backend, if the error comes from it.
   public let answer: Answer?
-  /// The entity concerned.
+  /// The id of the entity.
   public let id: String?
-  /// Which of many that were given.
+  /// The index in the input, for calls that take several entities.
   public let index: Int?
   /// The byte offset in a text that could not be parsed.
   public let position: Int?
@@ -83,7 +100,7 @@ public struct KVStoreError: Error, Sendable, Equatable {
 }
 
 extension KVStoreError {
-  /// Runs something of the library's own, whose errors become this one.
+  /// Runs code of the library and converts its errors.
   static func mapping<Value>(
     _ body: () throws(StoreError) -> Value
   ) throws(KVStoreError) -> Value {
@@ -92,7 +109,7 @@ extension KVStoreError {
 }
 
 extension StoreError {
-  /// What a look-up gives; nil in the place of an error that says that there is nothing.
+  /// Returns nil if an error with this code is thrown.
   static func nilIf<Value>(
     _ kind: Kind, _ body: () throws(StoreError) -> Value
   ) throws(StoreError) -> Value? {
@@ -104,6 +121,7 @@ extension StoreError {
 }
 
 extension KVStoreError: CustomStringConvertible {
+  /// The message and the kind of the error.
   public var description: String { "\(message) (\(code.rawValue))" }
 }
 

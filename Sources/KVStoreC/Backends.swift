@@ -55,7 +55,8 @@ public func kv_backend_complete(
       }
     switch completion {
     case .accepted: return
-    case .unknown: throw StoreError(.notFound, "Nobody waits for the request \(request).")
+    case .unknown:
+      throw StoreError(.notFound, "The request \(request) does not exist, or has ended.")
     case .tooLarge: throw StoreError(.tooLarge, "The answer is larger than \"maxAnswerBytes\".")
     }
   }
@@ -79,7 +80,7 @@ private func table(_ functions: UnsafePointer<kv_backend>?) throws(StoreError) -
     $0.copyMemory(from: UnsafeRawBufferPointer(start: functions, count: size))
   }
   guard table.fetch != nil, table.fetch_ids != nil, table.write != nil else {
-    throw StoreError(.invalid, "A backend has at least the functions fetch, fetch_ids and write.")
+    throw StoreError(.invalid, "A backend must have the functions fetch, fetch_ids and write.")
   }
   return table
 }

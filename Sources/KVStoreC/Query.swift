@@ -51,7 +51,7 @@ public func kv_query_combine(
       .optionalText()
     let name = try text(combination, named: "combination")
     guard let combination = Query.Combination(rawValue: name) else {
-      throw StoreError(.invalid, "A combination is \"and\", \"or\" or \"not\".")
+      throw StoreError(.invalid, "A combination must be \"and\", \"or\" or \"not\".")
     }
     out.write(try QueryObject(query(combination, of: parts, modifiers: modifiers)).open())
   }
@@ -93,7 +93,7 @@ private func query(
 }
 
 private func query(filter: String?, modifiers: String?) throws(StoreError) -> Query {
-  do throws(QueryError) { return try Query(filter: filter, modifiers: modifiers) } catch {
+  do throws(QueryError) { return try Query.shared(filter: filter, modifiers: modifiers) } catch {
     throw StoreError(error)
   }
 }

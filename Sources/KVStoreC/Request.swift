@@ -36,6 +36,19 @@ public func kv_request_cursor(
   }
 }
 
+@_cdecl("kv_request_results") @implementation
+public func kv_request_results(
+  _ request: OpaquePointer?, _ resultsOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = HandleOutput(resultsOut, named: "results_out")
+  return perform(errorOut) { () throws(StoreError) in
+    try out.require()
+    let request = try RequestObject.borrow(request)
+    let results = ResultsObject(try request.takeResults(), client: request.client)
+    out.write(try request.client.adopt(results))
+  }
+}
+
 @_cdecl("kv_request_cancel") @implementation
 public func kv_request_cancel(_ request: OpaquePointer?) -> kv_status {
   perform(nil) { () throws(StoreError) in try RequestObject.borrow(request).cancellation.cancel() }

@@ -69,7 +69,7 @@ private func entities(
     try store.core.find(query, running.run(options)).map { .entities($0) }
   }
   guard case .entities(let entities) = outcome else {
-    throw StoreError(.internal, "A find gave no entities.")
+    throw StoreError(.internal, "A find has no result.")
   }
   return entities
 }
@@ -80,7 +80,7 @@ private func keyPaths(_ keys: JSONArgument) throws(StoreError) -> [Path] {
   let names = try JSONValue.ifValid(text)?.arrayValue
   let keys = names?.compactMap(\.stringValue).filter { !$0.isEmpty }
   guard let keys, keys.count == names?.count else {
-    throw StoreError(.invalid, "keys_json is no JSON array of names.")
+    throw StoreError(.invalid, "keys_json is not a JSON array of names.")
   }
   return keys.map { Path($0) }
 }

@@ -184,13 +184,13 @@ extension ClientObject {
       try during { () throws(StoreError) in
         try core.transact(options, cancellation: cancellation) { (core) throws(StoreError) in
           let handle = try adopt(TransactionObject(core, client: self))
-          // Not closed: it is committed behind the host's function.
+          // Not closed: it is committed once the host's function has returned.
           defer {
             disown(handle)
             HandleTable.discard(handle)
           }
           answer = try outside { () throws(StoreError) in body(handle.pointer) }
-          if answer != Status.ok { throw StoreError(.cancelled, "The transaction was given up.") }
+          if answer != Status.ok { throw StoreError(.cancelled, "The transaction was cancelled.") }
         }
       }
     } catch {

@@ -18,7 +18,7 @@ final class BodyPipe: Sink {
     var failure: TransportError?
   }
 
-  /// What has come for the receiver.
+  /// An event for the receiver.
   enum Event {
     /// Bytes were put into its buffer. If the transfer was paused, it has to be resumed.
     case piece(HTTPHead, mustResume: Bool)

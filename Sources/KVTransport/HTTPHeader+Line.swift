@@ -3,7 +3,7 @@ extension HTTPHeader {
   /// slip in with a value.
   func line() throws(TransportError) -> String {
     guard Self.isToken(name), value.utf8.allSatisfy(Self.isAllowed) else {
-      throw TransportError(.invalid, "A header has a character that is not allowed in one.")
+      throw TransportError(.invalid, "A header has a character that is not allowed.")
     }
     // For libcurl "Name:" removes a header, "Name;" sends it empty.
     return value.utf8.allSatisfy { $0 == 0x20 } ? "\(name);" : "\(name): \(value)"

@@ -112,5 +112,5 @@ final class Loop {
 
 extension TransportError {
   package static let outOfMemory = TransportError(
-    .resources, "There is no memory left for the transfer.")
+    .resources, "There is not enough memory for the transfer.")
 }

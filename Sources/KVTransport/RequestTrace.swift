@@ -34,7 +34,7 @@ struct RequestTimer {
     path = request.loggedPath ?? Self.path(of: request.url)
   }
 
-  /// What came of it: its head, or why there is none, and the bytes of the body.
+  /// Logs the outcome: its head, or why there is none, and the bytes of the body.
   func trace(_ result: Result<HTTPHead, TransportError>, bytes: Int) -> RequestTrace {
     let (status, failure): (Int?, TransportError.Kind?) =
       switch result {

@@ -31,7 +31,7 @@ struct SystemAuthorities: Sendable, Equatable {
     file = Self.knownFiles.first(where: exists) ?? fallback
   }
 
-  /// Those of this process and machine.
+  /// Finds the certificate authorities of this process and machine.
   init(fallback: String?) {
     self.init(
       fallback: fallback, environment: Self.variable, builtIn: .builtIntoLibcurl,

@@ -101,7 +101,7 @@ extension Transfer {
     defer { sentBeforehand = sent }
     if sentBeforehand == nil || sentBeforehand == sent { return true }
     refusal = TransportError(
-      .reset, "The connection broke, and the request may have been carried out.")
+      .reset, "The connection was lost. The request may have been carried out.")
     return false
   }
 

@@ -64,9 +64,9 @@ final class Transfer {
     return refusal ?? TransportError(result, detail: String(cString: errorText))
   }
 
-  /// Which limit of libcurl's an answer exceeds, which reports that as if there were no memory; nil: there is none.
+  /// The limit of libcurl that an answer exceeds, which libcurl reports as missing memory; nil: there is none.
   private var exceededLimit: String? {
-    if head.isPacked { return "The answer unpacks to too much at once." }
+    if head.isPacked { return "The compressed answer expands too much at once." }
     // Before anything has come, the memory was missing.
     guard !head.isComplete, kvcurl_has_answer(easy) != 0, Memory.isAvailable(Self.headerBytes)
     else { return nil }
@@ -135,7 +135,7 @@ final class Transfer {
     guard url.utf8.count <= Self.maxHeadBytes else {
       throw TransportError(
         .tooLarge,
-        "The URL of the request has \(url.utf8.count) bytes, of which \(Self.maxHeadBytes) are possible."
+        "The URL of the request has \(url.utf8.count) bytes. The limit is \(Self.maxHeadBytes)."
       )
     }
     let scheme = url.prefix { $0 != ":" }.lowercased()
@@ -161,7 +161,7 @@ final class Transfer {
     guard byteCount <= Self.maxHeadBytes else {
       throw TransportError(
         .tooLarge,
-        "URL and headers of the request have \(byteCount) bytes, of which \(Self.maxHeadBytes) are possible."
+        "URL and headers of the request have \(byteCount) bytes. The limit is \(Self.maxHeadBytes)."
       )
     }
     for line in lines {
@@ -173,7 +173,9 @@ final class Transfer {
 
   private func setBody() throws(TransportError) {
     let method = exchange.request.method
-    guard HTTPHeader.isToken(method) else { throw TransportError(.invalid, "No such method.") }
+    guard HTTPHeader.isToken(method) else {
+      throw TransportError(.invalid, "The method is not valid.")
+    }
     switch exchange.request.body {
     case nil:
       if method == "HEAD" { try set(CURLOPT_NOBODY, 1) }

@@ -20,7 +20,7 @@ package final class Transport: Sendable {
     // Without descriptors libcurl makes a handle that nothing can wake. This wakes the first wait of the loop.
     guard curl_multi_wakeup(raw) == CURLM_OK else {
       curl_multi_cleanup(raw)
-      throw TransportError(.resources, "There is no file descriptor left for the transport.")
+      throw TransportError(.resources, "There is no free file descriptor for the transport.")
     }
     let multi = MultiHandle(raw: raw)
     let queue = CommandQueue(waking: multi)

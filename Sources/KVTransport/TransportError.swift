@@ -15,7 +15,7 @@ package struct TransportError: Error, Sendable, Equatable {
     case cancelled
     /// The answer has more bytes, or more headers, than was allowed.
     case tooLarge
-    /// What came is not HTTP.
+    /// The answer is not HTTP.
     case malformed
     /// The request can not be sent as it is: its URL, a header, its body.
     case invalid
@@ -37,11 +37,11 @@ package struct TransportError: Error, Sendable, Equatable {
     self.code = code
   }
 
-  package static let timedOut = TransportError(.timeout, "The time given for the call has passed.")
+  package static let timedOut = TransportError(.timeout, "The time limit of the call has passed.")
   package static let cancelled = TransportError(.cancelled, "The call was cancelled.")
   package static let closed = TransportError(.cancelled, "The client was closed.")
   package static let forked = TransportError(
-    .forked, "The client was opened by the parent process; a child opens its own.")
+    .forked, "The client was opened by the parent process. A child process must open its own.")
 }
 
 /// What ends an exchange whose answer is handed over in pieces.

@@ -247,7 +247,7 @@ def test_a_silent_socket_stays_open_and_says_nothing(server: StandIn, client: Cl
         server.control("sockets", action="silence")
         create(client, "a")
         server.control("sockets", action="keepAlive")
-        # The server still answers to the ping of WebSocket, behind which nothing else came.
+        # The server still answers to the ping of WebSocket, after which nothing else came.
         assert socket.connection.ping().wait(SECONDS)
         server.control("sockets", action="close")
         with pytest.raises(ConnectionClosed):

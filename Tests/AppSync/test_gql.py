@@ -156,7 +156,7 @@ class Events:
         return await asyncio.wait_for(self.queue.get(), SECONDS)
 
     async def acknowledged(self, after: int) -> None:
-        """Waits for the acknowledgement: the entries behind a number of the log hold it."""
+        """Waits for the acknowledgement: the entries after a number of the log hold it."""
         count = 1
         while True:
             entries = await asyncio.to_thread(self.server.log, after, count)

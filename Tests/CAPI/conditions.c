@@ -50,7 +50,7 @@ static void meets_a_version(void) {
   OK(save("{\"_id\":\"a\",\"n\":2}", options, &error));
   FAILS(KV_CONFLICT, "\"a\"", save("{\"_id\":\"a\",\"n\":3}", options, &error));
   FAILS(KV_CONFLICT, "version", kv_store_remove_by_id(notes, "a", options, &count, &error));
-  FAILS(KV_CONFLICT, "not there", kv_store_remove_by_id(notes, "b", options, &count, &error));
+  FAILS(KV_CONFLICT, "does not exist", kv_store_remove_by_id(notes, "b", options, &count, &error));
   note_is("a", "{\"_id\":\"a\",\"n\":2}");
   snprintf(options, sizeof options, "{\"if\":%" PRId64 "}", version + 1);
   OK(kv_store_remove_by_id(notes, "a", options, &count, &error));
@@ -110,7 +110,7 @@ static void refused(void) {
     FAILS(KV_INVALID, "\"if\"", save("{\"_id\":\"a\"}", wrong[i], &error));
   FAILS(KV_INVALID, "", save("{\"_id\":\"a\"}", "{\"if\":{\"$gt\":1}}", &error));
   FAILS(KV_INVALID, "_id", save("{\"n\":1}", "{\"if\":1}", &error));
-  FAILS(KV_INVALID, "remove", kv_store_remove_by_id(notes, "a", "{\"if\":null}", &count, &error));
+  FAILS(KV_INVALID, "removal", kv_store_remove_by_id(notes, "a", "{\"if\":null}", &count, &error));
   /* Where a query says which ones it is about, it says this too. */
   FAILS(KV_INVALID, "if", kv_store_remove(notes, NULL, "{\"if\":1}", &count, &error));
   FAILS(KV_INVALID, "if",

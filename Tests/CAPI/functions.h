@@ -35,6 +35,7 @@ static kv_status handle_kv_client_dispatch_client(void *a, kv_error **e) { retur
 static kv_status handle_kv_client_set_log_client(void *a, kv_error **e) { return kv_client_set_log(a, 4, no_kv_log_fn, &freed, count_free, e); }
 static kv_status handle_kv_request_wait_request(void *a, kv_error **e) { return kv_request_wait(a, 0, &json, &length, e); }
 static kv_status handle_kv_request_cursor_request(void *a, kv_error **e) { return kv_request_cursor(a, &made_cursor, e); }
+static kv_status handle_kv_request_results_request(void *a, kv_error **e) { return kv_request_results(a, &made_results, e); }
 static kv_status handle_kv_request_cancel_request(void *a, kv_error **e) { (void)e; return kv_request_cancel(a); }
 static kv_status handle_kv_request_progress_request(void *a, kv_error **e) { (void)e; return kv_request_progress(a, &(kv_progress){.size = sizeof(kv_progress)}); }
 static kv_status handle_kv_subscription_close_subscription(void *a, kv_error **e) { (void)e; return kv_subscription_close(a); }
@@ -195,12 +196,22 @@ static kv_status handle_kv_transaction_update_query(void *a, kv_error **e) { ret
 static kv_status handle_kv_transaction_commit_transaction(void *a, kv_error **e) { return kv_transaction_commit(a, e); }
 static kv_status handle_kv_cursor_next_cursor(void *a, kv_error **e) { return kv_cursor_next(a, (const char **)&json, &length, e); }
 static kv_status handle_kv_cursor_next_page_cursor(void *a, kv_error **e) { return kv_cursor_next_page(a, 0, (const char **)&json, &length, &number, e); }
+static kv_status handle_kv_store_results_store(void *a, kv_error **e) { return kv_store_results(a, "{}", KV_NUL_TERMINATED, good_query, NULL, &made_results, e); }
+static kv_status handle_kv_store_results_query(void *a, kv_error **e) { return kv_store_results(good_store, "{}", KV_NUL_TERMINATED, a, NULL, &made_results, e); }
+static kv_status handle_kv_store_results_async_store(void *a, kv_error **e) { return kv_store_results_async(a, "{}", KV_NUL_TERMINATED, good_query, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status handle_kv_store_results_async_query(void *a, kv_error **e) { return kv_store_results_async(good_store, "{}", KV_NUL_TERMINATED, a, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status handle_kv_results_count_results(void *a, kv_error **e) { return kv_results_count(a, &count, e); }
+static kv_status handle_kv_results_get_results(void *a, kv_error **e) { return kv_results_get(a, 0, (const char **)&json, &length, &flag, e); }
+static kv_status handle_kv_results_page_results(void *a, kv_error **e) { return kv_results_page(a, 0, 0, (const char **)&json, &length, &flag, e); }
+static kv_status handle_kv_results_refresh_results(void *a, kv_error **e) { return kv_results_refresh(a, e); }
+static kv_status handle_kv_results_statistics_results(void *a, kv_error **e) { return kv_results_statistics(a, &json, &length, e); }
 static kv_status pointer_kv_client_open_options_json(void *a, kv_error **e) { (void)a; return kv_client_open(NULL, KV_NUL_TERMINATED, &made_client, e); }
 static kv_status pointer_kv_client_open_client_out(void *a, kv_error **e) { (void)a; return kv_client_open("{}", KV_NUL_TERMINATED, NULL, e); }
 static kv_status pointer_kv_salvage_options_json(void *a, kv_error **e) { (void)a; return kv_salvage(NULL, KV_NUL_TERMINATED, "a", &json, &length, e); }
 static kv_status pointer_kv_salvage_directory(void *a, kv_error **e) { (void)a; return kv_salvage("{}", KV_NUL_TERMINATED, NULL, &json, &length, e); }
 static kv_status pointer_kv_client_event_fd_fd_out(void *a, kv_error **e) { (void)a; return kv_client_event_fd(good_client, NULL, e); }
 static kv_status pointer_kv_request_cursor_cursor_out(void *a, kv_error **e) { (void)a; return kv_request_cursor(good_request, NULL, e); }
+static kv_status pointer_kv_request_results_results_out(void *a, kv_error **e) { (void)a; return kv_request_results(good_request, NULL, e); }
 static kv_status pointer_kv_request_progress_progress(void *a, kv_error **e) { (void)a; (void)e; return kv_request_progress(good_request, NULL); }
 static kv_status pointer_kv_client_observe_sync_receive(void *a, kv_error **e) { (void)a; return kv_client_observe_sync(good_client, NULL, &freed, count_free, &made_subscription, e); }
 static kv_status pointer_kv_client_status_json_out(void *a, kv_error **e) { (void)a; return kv_client_status(good_client, NULL, &length, e); }
@@ -323,6 +334,11 @@ static kv_status pointer_kv_transaction_remove_by_id_if_id(void *a, kv_error **e
 static kv_status pointer_kv_transaction_update_update_json(void *a, kv_error **e) { (void)a; return kv_transaction_update(good_transaction, good_store, good_query, NULL, KV_NUL_TERMINATED, &json, &length, e); }
 static kv_status pointer_kv_cursor_next_json_out(void *a, kv_error **e) { (void)a; return kv_cursor_next(good_cursor, NULL, &length, e); }
 static kv_status pointer_kv_cursor_next_page_json_out(void *a, kv_error **e) { (void)a; return kv_cursor_next_page(good_cursor, 0, NULL, &length, &number, e); }
+static kv_status pointer_kv_store_results_results_out(void *a, kv_error **e) { (void)a; return kv_store_results(good_store, "{}", KV_NUL_TERMINATED, good_query, NULL, NULL, e); }
+static kv_status pointer_kv_results_count_count_out(void *a, kv_error **e) { (void)a; return kv_results_count(good_results, NULL, e); }
+static kv_status pointer_kv_results_get_json_out(void *a, kv_error **e) { (void)a; return kv_results_get(good_results, 0, NULL, &length, &flag, e); }
+static kv_status pointer_kv_results_page_json_out(void *a, kv_error **e) { (void)a; return kv_results_page(good_results, 0, 0, NULL, &length, &flag, e); }
+static kv_status pointer_kv_results_statistics_json_out(void *a, kv_error **e) { (void)a; return kv_results_statistics(good_results, NULL, &length, e); }
 static kv_status pointer_kv_backend_register_name(void *a, kv_error **e) { (void)a; return kv_backend_register(NULL, "{}", KV_NUL_TERMINATED, &good_backend, &freed, count_free, e); }
 static kv_status pointer_kv_backend_register_functions(void *a, kv_error **e) { (void)a; return kv_backend_register("a", "{}", KV_NUL_TERMINATED, NULL, &freed, count_free, e); }
 static kv_status pointer_kv_backend_unregister_name(void *a, kv_error **e) { (void)a; return kv_backend_unregister(NULL, e); }
@@ -344,6 +360,7 @@ static const misused_call handle_calls[] = {
     {"kv_client_set_log", "client", CLIENT, handle_kv_client_set_log_client, 0, 1, 1},
     {"kv_request_wait", "request", REQUEST, handle_kv_request_wait_request, 0, 1, 0},
     {"kv_request_cursor", "request", REQUEST, handle_kv_request_cursor_request, 0, 1, 0},
+    {"kv_request_results", "request", REQUEST, handle_kv_request_results_request, 0, 1, 0},
     {"kv_request_cancel", "request", REQUEST, handle_kv_request_cancel_request, 0, 0, 0},
     {"kv_request_progress", "request", REQUEST, handle_kv_request_progress_request, 0, 0, 0},
     {"kv_subscription_close", "subscription", SUBSCRIPTION, handle_kv_subscription_close_subscription, 1, 0, 0},
@@ -504,6 +521,15 @@ static const misused_call handle_calls[] = {
     {"kv_transaction_commit", "transaction", TRANSACTION, handle_kv_transaction_commit_transaction, 0, 1, 0},
     {"kv_cursor_next", "cursor", CURSOR, handle_kv_cursor_next_cursor, 0, 1, 0},
     {"kv_cursor_next_page", "cursor", CURSOR, handle_kv_cursor_next_page_cursor, 0, 1, 0},
+    {"kv_store_results", "store", STORE, handle_kv_store_results_store, 0, 1, 0},
+    {"kv_store_results", "query", QUERY, handle_kv_store_results_query, 1, 1, 0},
+    {"kv_store_results_async", "store", STORE, handle_kv_store_results_async_store, 0, 1, 1},
+    {"kv_store_results_async", "query", QUERY, handle_kv_store_results_async_query, 1, 1, 1},
+    {"kv_results_count", "results", RESULTS, handle_kv_results_count_results, 0, 1, 0},
+    {"kv_results_get", "results", RESULTS, handle_kv_results_get_results, 0, 1, 0},
+    {"kv_results_page", "results", RESULTS, handle_kv_results_page_results, 0, 1, 0},
+    {"kv_results_refresh", "results", RESULTS, handle_kv_results_refresh_results, 0, 1, 0},
+    {"kv_results_statistics", "results", RESULTS, handle_kv_results_statistics_results, 0, 1, 0},
 };
 
 static const misused_call pointer_calls[] = {
@@ -513,6 +539,7 @@ static const misused_call pointer_calls[] = {
     {"kv_salvage", "directory", KINDS, pointer_kv_salvage_directory, 0, 1, 0},
     {"kv_client_event_fd", "fd_out", KINDS, pointer_kv_client_event_fd_fd_out, 0, 1, 0},
     {"kv_request_cursor", "cursor_out", KINDS, pointer_kv_request_cursor_cursor_out, 0, 1, 0},
+    {"kv_request_results", "results_out", KINDS, pointer_kv_request_results_results_out, 0, 1, 0},
     {"kv_request_progress", "progress", KINDS, pointer_kv_request_progress_progress, 0, 0, 0},
     {"kv_client_observe_sync", "receive", KINDS, pointer_kv_client_observe_sync_receive, 0, 1, 1},
     {"kv_client_status", "json_out", KINDS, pointer_kv_client_status_json_out, 0, 1, 0},
@@ -635,6 +662,11 @@ static const misused_call pointer_calls[] = {
     {"kv_transaction_update", "update_json", KINDS, pointer_kv_transaction_update_update_json, 0, 1, 0},
     {"kv_cursor_next", "json_out", KINDS, pointer_kv_cursor_next_json_out, 0, 1, 0},
     {"kv_cursor_next_page", "json_out", KINDS, pointer_kv_cursor_next_page_json_out, 0, 1, 0},
+    {"kv_store_results", "results_out", KINDS, pointer_kv_store_results_results_out, 0, 1, 0},
+    {"kv_results_count", "count_out", KINDS, pointer_kv_results_count_count_out, 0, 1, 0},
+    {"kv_results_get", "json_out", KINDS, pointer_kv_results_get_json_out, 0, 1, 0},
+    {"kv_results_page", "json_out", KINDS, pointer_kv_results_page_json_out, 0, 1, 0},
+    {"kv_results_statistics", "json_out", KINDS, pointer_kv_results_statistics_json_out, 0, 1, 0},
     {"kv_backend_register", "name", KINDS, pointer_kv_backend_register_name, 0, 1, 1},
     {"kv_backend_register", "functions", KINDS, pointer_kv_backend_register_functions, 0, 1, 1},
     {"kv_backend_unregister", "name", KINDS, pointer_kv_backend_unregister_name, 0, 1, 0},
@@ -647,4 +679,5 @@ static void free_nothing(void *handle) {
   kv_query_free(handle);
   kv_transaction_close(handle);
   kv_cursor_close(handle);
+  kv_results_close(handle);
 }

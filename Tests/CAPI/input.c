@@ -285,7 +285,7 @@ static void keeps_odd_numbers(void) {
   TEXT(entity, json);
   kv_free(json);
   json = NULL;
-  FAILS(KV_INVALID, "a[0].b: the number is beyond the range",
+  FAILS(KV_INVALID, "a[0].b: the number is outside the range",
         kv_store_save(store, "{\"a\":[{\"b\":1e999}]}", KV_NUL_TERMINATED, NULL, NULL, NULL, &error));
   OK(kv_store_clear(store, NULL, NULL, &error));
   saved(store, "{\"_id\":\"a\"}");

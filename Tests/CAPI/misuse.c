@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-typedef enum { CLIENT, STORE, QUERY, CURSOR, REQUEST, TRANSACTION, SUBSCRIPTION, KINDS } kind;
+typedef enum { CLIENT, STORE, QUERY, CURSOR, RESULTS, REQUEST, TRANSACTION, SUBSCRIPTION, KINDS } kind;
 
 static int freed;
 static void count_free(void *context) {
@@ -23,6 +23,7 @@ static kv_client *made_client;
 static kv_store *made_store;
 static kv_query *made_query;
 static kv_cursor *made_cursor;
+static kv_results *made_results;
 static kv_request *made_request;
 static kv_transaction *made_transaction;
 static kv_subscription *made_subscription;
@@ -32,6 +33,7 @@ static kv_client *good_client;
 static kv_store *good_store;
 static kv_query *good_query;
 static kv_cursor *good_cursor;
+static kv_results *good_results;
 static kv_request *good_request;
 static kv_transaction *good_transaction;
 static kv_subscription *good_subscription;
@@ -118,6 +120,7 @@ static void open_all(void) {
   saved(good_store, "{\"_id\":\"a\"}");
   OK(kv_query_create(NULL, 0, NULL, 0, &good_query, &error));
   OK(kv_store_find(good_store, NULL, NULL, &good_cursor, &error));
+  OK(kv_store_results(good_store, NULL, 0, NULL, NULL, &good_results, &error));
   OK(kv_store_count_async(good_store, NULL, NULL, NULL, NULL, NULL, &good_request, &error));
   OK(kv_transaction_begin(good_client, NULL, &good_transaction, &error));
   OK(kv_store_observe(good_store, NULL, ignore_event, NULL, NULL, &good_subscription, &error));
@@ -125,6 +128,7 @@ static void open_all(void) {
   handles[STORE] = good_store;
   handles[QUERY] = good_query;
   handles[CURSOR] = good_cursor;
+  handles[RESULTS] = good_results;
   handles[REQUEST] = good_request;
   handles[TRANSACTION] = good_transaction;
   handles[SUBSCRIPTION] = good_subscription;
@@ -176,6 +180,8 @@ static void closed_handles(void) {
   refuses_all(SUBSCRIPTION);
   kv_cursor_close(good_cursor);
   refuses_all(CURSOR);
+  kv_results_close(good_results);
+  refuses_all(RESULTS);
   kv_request_free(good_request);
   refuses_all(REQUEST);
   kv_query_free(good_query);
@@ -196,6 +202,7 @@ static void children_of_a_closed_client(void) {
   OK(kv_client_close(good_client));
   NUMBER(0, kv_live_objects("store"));
   NUMBER(0, kv_live_objects("cursor"));
+  NUMBER(0, kv_live_objects("results"));
   NUMBER(0, kv_live_objects("request"));
   NUMBER(0, kv_live_objects("transaction"));
   NUMBER(0, kv_live_objects("subscription"));
@@ -233,9 +240,9 @@ int main(void) {
   RUN("NULL and pointers that are no handles are refused by every function", foreign_handles);
   RUN("a handle of another kind is refused by every function", wrong_kinds);
   RUN("a closed handle is refused by every function", closed_handles);
-  RUN("closing a client closes its stores, cursors and requests", children_of_a_closed_client);
+  RUN("closing a client closes its stores, cursors, results and requests", children_of_a_closed_client);
   RUN("random bits and handles with one bit wrong are refused", random_handles);
   RUN("a pointer that must be there is missed by name, in every function", missing_pointers);
-  RUN("a result that need not go anywhere needs no place", optional_outputs);
+  RUN("a result that need not be returned needs no pointer", optional_outputs);
   return finish();
 }

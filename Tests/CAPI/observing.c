@@ -255,7 +255,7 @@ static void *pump_until_over(void *unused) {
   return NULL;
 }
 
-static void nothing_comes_behind_the_end(void) {
+static void nothing_comes_after_the_end(void) {
   pthread_t saver, pump;
   open_things();
   is_over = 0;
@@ -301,7 +301,7 @@ int main(int count, char **arguments) {
   EACH_WAY("an observer may close itself: that call is the last", one_closes_itself);
   EACH_WAY("an observer may close its client", one_closes_the_client);
   EACH_WAY("one that blocks is told at once what it missed", a_blocked_one_is_told_at_once_what_it_missed);
-  EACH_WAY("nothing comes behind the end, while others write", nothing_comes_behind_the_end);
+  EACH_WAY("nothing comes after the end, while others write", nothing_comes_after_the_end);
   EACH_WAY("a start that fails frees the context", a_start_that_fails_frees_the_context);
   return finish();
 }

@@ -44,7 +44,7 @@ static void finds_users(void) {
   OK(kv_user_lookup(ada, "{\"_id\":\"nobody\"}", KV_NUL_TERMINATED, NULL, &json, NULL, &error));
   TEXT("[]", json);
   kv_free(json);
-  FAILS(KV_INVALID, "nobody can list all",
+  FAILS(KV_INVALID, "listing all users is not possible",
         kv_user_lookup(ada, "{}", KV_NUL_TERMINATED, NULL, &json, NULL, &error));
   STATUS(KV_INVALID, kv_user_lookup(ada, "{\"username\":{\"$ne\":\"\"}}", KV_NUL_TERMINATED, NULL,
                                     &json, NULL, &error));
@@ -118,8 +118,8 @@ static void refuses_what_names_nobody(void) {
   kv_store *store = opened_store(client, "notes", "sync");
   saved(store, "{\"_id\":\"n1\"}");
   static const char *const wrong[][2] = {
-      {"{}", "Nobody"},
-      {"{\"r\":[]}", "Nobody"},
+      {"{}", "names nobody"},
+      {"{\"r\":[]}", "names nobody"},
       {"{\"r\":\"ada\"}", "_acl.r "},
       {"{\"groups\":{\"w\":[1]}}", "_acl.groups.w"},
       {"{\"groups\":[]}", "_acl.groups"},

@@ -26,7 +26,7 @@ using kvstore::Store;
 int port;
 
 // What a callback leaves for the thread that waits for it.
-class Mailbox {
+class TextSignal {
  public:
   void put(std::string_view text) {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -118,22 +118,22 @@ void handles_have_one_owner() {
 void callbacks_live_until_their_last_call() {
   auto client = local();
   auto notes = notes_of(client);
-  auto box = std::make_shared<Mailbox>();
-  auto started = notes.save_async(R"({"_id":"a"})", [box](const kvstore::Answer &answer) {
-    box->put(answer && answer.is_final() ? answer.json() : answer.error().message());
+  auto signal = std::make_shared<TextSignal>();
+  auto started = notes.save_async(R"({"_id":"a"})", [signal](const kvstore::Answer &answer) {
+    signal->put(answer && answer.is_final() ? answer.json() : answer.error().message());
   });
   REQUIRE(started);
-  CHECK(box->wait_for("a") == R"({"_id":"a"})");
+  CHECK(signal->wait_for("a") == R"({"_id":"a"})");
   CHECK(started->wait(20) && started->is_done());
-  auto refused = notes.save_async(R"({"_id":)", [box](const kvstore::Answer &) {});
+  auto refused = notes.save_async(R"({"_id":)", [signal](const kvstore::Answer &) {});
   CHECK(refused || refused.error().status() == KV_INVALID);
-  auto changes = notes.observe({}, [box](const Event &event) { box->put(event.json()); });
+  auto changes = notes.observe({}, [signal](const Event &event) { signal->put(event.json()); });
   REQUIRE(changes);
   CHECK(notes.save(R"({"_id":"second"})"));
-  box->wait_for("second");
+  signal->wait_for("second");
   changes->close();
   client.close();
-  CHECK(box.use_count() == 1);
+  CHECK(signal.use_count() == 1);
 }
 
 void a_find_may_be_waited_for() {
@@ -149,6 +149,35 @@ void a_find_may_be_waited_for() {
   CHECK(!*cursor->next());
   CHECK(request->progress());
   request->cancel();
+}
+
+void results_are_a_range() {
+  auto client = local();
+  auto notes = notes_of(client);
+  CHECK(notes.save_many(R"([{"_id":"a","n":1},{"_id":"b","n":2},{"_id":"c","n":3}])"));
+  auto results = notes.results(*Query::create("{}", R"({"sort":{"n":-1}})"), R"({"fetchBatchSize":1})");
+  REQUIRE(results);
+  CHECK(*results->count() == 3);
+  CHECK((*results->get_record(2))->json == R"({"_id":"a","n":1})");
+  CHECK(!*results->get_record(3));
+  CHECK(*notes.remove_by_id("b") == 1);
+  CHECK(notes.save(R"({"_id":"c","n":4})"));
+  std::string seen;
+  for (const kvstore::Record &record : *results) {
+    seen += record.state == KV_RECORD_DELETED ? "-" : record.state == KV_RECORD_CHANGED ? "!" : "=";
+    seen += record.json;
+  }
+  CHECK(seen == R"(!{"_id":"c","n":4}-null={"_id":"a","n":1})");
+  std::size_t walked = 0;
+  CHECK(results->for_each([&](const kvstore::Record &) { walked++; }));
+  CHECK(walked == 3);
+  CHECK(*results->page(1, 9) == R"([null,{"_id":"a","n":1}])");
+  CHECK(results->refresh());
+  CHECK(results->statistics()->view().find("\"reads\":3") != std::string_view::npos);
+  auto request = notes.results_async({});
+  REQUIRE(request);
+  CHECK(request->finish());
+  CHECK(*request->results()->count() == 2);
 }
 
 void transactions_commit_or_leave_nothing() {
@@ -324,6 +353,7 @@ int main() {
   RUN("handles have one owner", handles_have_one_owner);
   RUN("callbacks live until their last call", callbacks_live_until_their_last_call);
   RUN("a find may be waited for", a_find_may_be_waited_for);
+  RUN("results are a range", results_are_a_range);
   RUN("transactions commit or leave nothing", transactions_commit_or_leave_nothing);
   RUN("exceptions pass by C", exceptions_pass_by_c);
   RUN("conflicts are decided by a lambda", conflicts_are_decided_by_a_lambda);

@@ -65,7 +65,7 @@ def _test(test: tuple[str, Any, str], entity: Value, path: list[str]) -> bool:
 def values(value: Value, path: list[str], expanding: bool) -> Iterator[Value]:
     """Give all that is at a path.
 
-    Names reach into the objects of arrays; numbers also are places.
+    Names reach into the objects of arrays; numbers also are indexes.
     """
     if not path:
         if expanding and isinstance(value, list):
@@ -346,7 +346,7 @@ def _compare(left: Value, right: Value, path: list[str], direction: int) -> int:
 
 
 def _sort_value(entity: Value, path: list[str], direction: int) -> tuple[int, Value]:
-    """Give the value to sort by, behind a 0 for an empty array, which comes before null."""
+    """Give the value to sort by, after a 0 for an empty array, which comes before null."""
     found = list(_sortable(entity, path))
     plain = [value for value in found if value is not EMPTY]
     if not plain or (direction > 0 and len(plain) < len(found)):
@@ -358,7 +358,7 @@ def _sort_value(entity: Value, path: list[str], direction: int) -> tuple[int, Va
 def _sortable(value: Value, path: list[str]) -> Iterator[Value]:
     """Give what a path leads to for a sort: of an array at its end the elements, or EMPTY.
 
-    A number is an index; behind the array's end it is a name, as in every element.
+    A number is an index; past the array's end it is a name, as in every element.
     """
     if not path:
         yield from (value or [EMPTY]) if isinstance(value, list) else [value]

@@ -69,7 +69,7 @@ EXCEPTIONS: list[tuple[str, Callable[[Leaf], bool]]] = [
         lambda leaf: leaf[1] in ("$exists", "$ne", "$nin") and leaf[0].split(".")[0] in "olm",
     ),
     (
-        "a number in a path is a place or a name; an array found at a place is not searched",
+        "a number in a path is an index or a name; an array found at an index is not searched",
         lambda leaf: any(part.isdigit() for part in leaf[0].split(".")),
     ),
     (

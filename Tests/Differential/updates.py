@@ -95,7 +95,7 @@ class Case:
     def mocked(self) -> Entity | None:
         """Give mongomock's entity; None where it does not follow the manual.
 
-        It knows no places in arrays, no $mul and no deep $rename, compares only numbers with
+        It knows no indexes of arrays, no $mul and no deep $rename, compares only numbers with
         numbers and texts with texts, adds what an $each has twice, takes true for 1 where it looks
         for elements, and looks into arrays inside the array when it pulls by a condition.
         """

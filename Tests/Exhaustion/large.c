@@ -7,7 +7,7 @@
  * done by a child for each number: in it the allocation of this number and of LARGE bytes or more fails; with --from,
  * those after it as well. What fits into the block that the same thread has just given back is no new memory, and
  * has it: the library asks for large buffers in this way before Swift makes them. SQLite allocates the same in a thousand
- * calls: of each place in the code, which is a stack of ten frames, the first three allocations fail; with --every, all.
+ * calls: of each site in the code, which is a stack of ten frames, the first three allocations fail; with --every, all.
  * With numbers, stacks of what failed are printed. */
 #define _GNU_SOURCE
 #include "../CAPI/fixture.h"
@@ -40,23 +40,23 @@ static int failing = -1, fails_on, prints_stacks;
 enum { MAX_ALLOCATIONS = 100000, FRAMES = 10 };
 static struct {
   int allocations, failures;
-  size_t places[MAX_ALLOCATIONS];
+  size_t sites[MAX_ALLOCATIONS];
 } *told;
 
 static void tell_place(int number) {
   void *frames[FRAMES];
-  size_t place = 0;
+  size_t site = 0;
   atomic_store(&is_armed, 0);
   int count = backtrace(frames, FRAMES);
-  for (int i = 0; i < count; i++) place = place * 31 + (size_t)frames[i];
+  for (int i = 0; i < count; i++) site = site * 31 + (size_t)frames[i];
   atomic_store(&is_armed, 1);
-  if (number < MAX_ALLOCATIONS) told->places[number] = place;
+  if (number < MAX_ALLOCATIONS) told->sites[number] = site;
 }
 
-/* Whether three allocations of the same place came before. */
+/* Whether three allocations of the same site came before. */
 static int is_known(int number) {
   int same = 0;
-  for (int i = 0; i < number; i++) same += told->places[i] == told->places[number];
+  for (int i = 0; i < number; i++) same += told->sites[i] == told->sites[number];
   return same >= 3;
 }
 

@@ -3,7 +3,7 @@ import Testing
 @testable import KVBase
 
 @Suite("Substrings") struct SubstringsTests {
-  @Test("finds the first place of a text") func finds() {
+  @Test("finds the first position of a text") func finds() {
     let text = "aabaabc"
     #expect(text.firstRange(ofText: "aabc").map { String(text[$0]) } == "aabc")
     #expect(text.firstRange(ofText: "b")?.lowerBound == text.index(text.startIndex, offsetBy: 2))

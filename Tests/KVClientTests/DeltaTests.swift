@@ -67,7 +67,7 @@ import Testing
     _ = try store.pull(try Query(filter: "{}"), run())
     client.log.set(level: 0, nil)
     let heard = lines.withLock { $0 }
-    #expect(heard.contains("4 changes of notes: MissingConfiguration: everything is read"))
+    #expect(heard.contains("4 changes of notes: MissingConfiguration: reading everything"))
     let requests = heard.filter { $0.hasPrefix("4 GET /appdata/") }
     let paths = requests.map { $0.split(separator: " ").prefix(4).joined(separator: " ") }
     let collection = "4 GET /appdata/kid_test/notes"

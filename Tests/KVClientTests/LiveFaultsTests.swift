@@ -5,7 +5,7 @@ import KVSync
 import KVTestSupport
 import Testing
 
-/// A subscriber behind a network that breaks, of a server that restarts, while somebody else writes.
+/// A subscriber over a network that breaks, of a server that restarts, while somebody else writes.
 @Suite("Live data through faults") struct LiveFaultsTests {
   /// The events that a subscriber has received.
   private struct ReceivedEvents {

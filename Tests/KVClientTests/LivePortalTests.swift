@@ -8,7 +8,7 @@ import KVTestSupport
 import KVTransport
 import Testing
 
-/// A subscriber of a real server, behind a network whose login page answers now and then, or nobody.
+/// A subscriber of a real server, over a network whose login page answers now and then, or nobody.
 @Suite("Live data behind the login page of a network") struct LivePortalTests {
   private static let pages: [ScriptedReply] = [
     ScriptedReply(200, headers: [("Content-Type", "text/html")], "<html>Welcome</html>"),

@@ -58,8 +58,8 @@ import Testing
     "refuses a record that is none of its model, naming the member",
     arguments: [
       (#"{"status":"ACTIVE"}"#, "Post.title is required"),
-      (#"{"title":7,"status":"ACTIVE"}"#, "Post.title has to be a string"),
-      (#"{"title":"a","status":"OPEN"}"#, "Post.status has to be a value of Status"),
+      (#"{"title":7,"status":"ACTIVE"}"#, "Post.title must be a string"),
+      (#"{"title":"a","status":"OPEN"}"#, "Post.status must be a value of Status"),
       (#"{"title":"a","status":"ACTIVE","rating":null}"#, "Post.rating is required"),
       (#"{"title":"a","status":"ACTIVE","colour":1}"#, "Post has no field colour"),
       (#"{"title":"a","status":"ACTIVE","comments":[]}"#, "Post.comments is a relation"),

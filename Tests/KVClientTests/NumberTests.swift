@@ -30,7 +30,7 @@ import Testing
 
   @Test("are in the range of 64-bit floating point, or refused by name") func refused() throws {
     defer { client.close() }
-    let message = "a.b[2]: the number is beyond the range of 64-bit floating point"
+    let message = "a.b[2]: the number is outside the range of 64-bit floating point"
     for number in ["1e400", "-1e400", String(repeating: "7", count: 5_000)] {
       let entity = #"{"a":{"b":[1,2,\#(number)]}}"#
       let one = refusal(entity)
@@ -45,7 +45,7 @@ import Testing
     defer { client.close() }
     let entity = #"{"a":{"b":[1,{"c":1,"c":1}]}}"#
     let one = refusal(entity)
-    #expect(one?.kind == .invalid && one?.message.contains("a.b[1].c comes twice") == true)
+    #expect(one?.kind == .invalid && one?.message.contains("a.b[1].c occurs twice") == true)
     #expect(refusal("[{},\(entity)]", many: true)?.kind == .invalid)
     #expect(try store.count(Query(), DataStore.Run()).value == 0)
   }
@@ -78,7 +78,7 @@ import Testing
     }
     let error = #expect(throws: QueryError.self) { try EntityUpdate(#"{"$set":{"n":1e400}}"#) }
     #expect(
-      error?.message == "$set.n: the number is beyond the range of 64-bit floating point")
+      error?.message == "$set.n: the number is outside the range of 64-bit floating point")
     #expect(try store.all().first?["n"] == 1e308)
   }
 }

@@ -4,7 +4,7 @@ import KVQuery
 import KVSync
 import Testing
 
-/// A user with a store of a type that keeps data, and the backend of a real server behind it.
+/// A user with a store of a type that keeps data, and a real server as its backend.
 private struct Scene {
   let world: World
   let client: Client

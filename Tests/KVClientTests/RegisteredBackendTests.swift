@@ -41,7 +41,7 @@ private final class Shelf: Remote {
 
   private func carryOut(_ write: RemoteWrite) -> RemoteOutcome {
     switch write {
-    case .create(let body), .update(_, let body, _):
+    case .create(let body), .update(_, let body, _, _):
       let id = (try? EntityScanner.outline(of: body))?.id ?? ""
       entities.withLock { $0[RecordID(id)] = body }
       return .stored(body)
@@ -132,11 +132,11 @@ private final class Shelf: Remote {
           "user-to-user streams",
           failure { _ = try client.streamOwners("s", options: Options(), cancellation: no) }
         ),
-        ("answer to a ping", failure { _ = try client.ping(options: Options(), cancellation: no) }),
+        ("pings", failure { _ = try client.ping(options: Options(), cancellation: no) }),
       ]
       for (what, error) in errors {
         #expect(error?.kind == .unsupported, "\(what)")
-        #expect(error?.message == "The backend \"shelf\" has no \(what).")
+        #expect(error?.message == "The backend \"shelf\" does not support \(what).")
       }
     }
   }

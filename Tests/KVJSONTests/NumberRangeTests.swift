@@ -25,7 +25,7 @@ import Testing
   func refused(number: String) throws {
     let error = try refusal(#"{"a":[1,\#(number)]}"#)
     #expect(error.reason == .numberOutOfRange("a[1]"))
-    #expect(error.message == "a[1]: the number is beyond the range of 64-bit floating point")
+    #expect(error.message == "a[1]: the number is outside the range of 64-bit floating point")
     #expect(error.position == 8)
     #expect(throws: JSONError.self) {
       try EntityScanner.outlines(ofArray: Array(#"[{"a":\#(number)}]"#.utf8), isInput: true)
@@ -80,7 +80,7 @@ import Testing
       #expect(error.reason == .numberOutOfRange("a[1]"))
     }
     let alone = try #require(throws: JSONError.self) { try JSONValue(parsing: "1e400") }
-    #expect(alone.message == "the number is beyond the range of 64-bit floating point")
+    #expect(alone.message == "the number is outside the range of 64-bit floating point")
   }
 
   @Test("leave integers beyond 64 bits the nearest double in small JSON") func largeIntegers()

@@ -38,7 +38,7 @@ import Testing
       _ = try JSONValue(parsing: bytes)
       return true
     } catch {
-      return ["duplicate", "NUL byte", "beyond the range"].contains {
+      return ["duplicate", "NUL byte", "outside the range"].contains {
         error.message.contains($0)
       }
         && scannerAccepts(bytes)

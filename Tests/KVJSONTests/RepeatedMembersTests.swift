@@ -17,8 +17,8 @@ import Testing
     arguments: [
       (#"{"a":1,"a":2}"#, "a"), (#"{"a":1,"b":{"c":[1,{"d":1,"d":1}]}}"#, "b.c[1].d"),
       (#"{"a":1,"\u0061":2}"#, "a"), (#"{"é":1,"x":"a","\u00e9":2}"#, "é"),
-      (#"{"":1,"":2}"#, #""" comes"#),
-      (#"{"a":{"":1,"":2}}"#, #"a."" comes"#),
+      (#"{"":1,"":2}"#, #""" occurs"#),
+      (#"{"a":{"":1,"":2}}"#, #"a."" occurs"#),
       (
         #"{"long name, longer than sixteen":1,"long name, longer than sixteen":2}"#,
         "long name, longer than sixteen"
@@ -27,7 +27,7 @@ import Testing
     ])
   func refused(text: String, path: String) throws {
     let error = try #require(refuse(text))
-    #expect("\(error)".contains("comes twice"), "\(error)")
+    #expect("\(error)".contains("occurs twice"), "\(error)")
     #expect(error.message.contains(path), "\(error)")
     #expect(
       (try? EntityScanner.outlines(ofArray: Array("[{},\(text)]".utf8), isInput: true)) == nil)

@@ -70,7 +70,7 @@ extension KinveyRemote {
     return ("[\(texts.joined(separator: ","))]", answer)
   }
 
-  /// All outcomes of a push, by place.
+  /// All outcomes of a push, by index.
   func outcomes(
     _ writes: [RemoteWrite], _ call: Call = Call()
   ) -> [Int: Result<RemoteOutcome, StoreError>] {

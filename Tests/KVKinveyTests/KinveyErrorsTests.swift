@@ -1,3 +1,4 @@
+import KVHTTP
 import KVSync
 import KVTestSupport
 import KVTransport

@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("The first poll has the time 0, the next ones a place; messages come in all forms")
+  @Test("The first poll has the time 0, the next ones a position; messages come in all forms")
   func poll() throws {
     try withLive { _ in
       ScriptedReply(200, Self.message)
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test("An answer without a place is an error", arguments: ["", "[]", "{}", #"{"t":{"t":1}}"#])
+  @Test("An answer without a position is an error", arguments: ["", "[]", "{}", #"{"t":{"t":1}}"#])
   func useless(answer: String) throws {
     try withLive { _ in
       ScriptedReply(200, answer)

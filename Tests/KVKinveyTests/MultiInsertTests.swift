@@ -67,7 +67,7 @@ import Testing
     #expect(
       items.map { $0.failure?.message } == [
         "\(refused), BadRequest: The body is wrong.", "\(refused), AppProblem.",
-        "\(refused), and gave no error of its own.",
+        "\(refused) without a description of the error.",
       ])
     #expect(items[0].failure?.answer?.debug == "_geoloc: -300")
   }

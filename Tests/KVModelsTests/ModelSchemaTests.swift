@@ -196,23 +196,23 @@ import Testing
     "are refused with the line and the column of the mistake",
     arguments: [
       ("type A @model { id: ID! b: B }", 1, 28, "there is no type B"),
-      ("type A @model {\n  id: ID!\n  b: [[Int]]\n}", 3, 8, "lists of lists are not known"),
+      ("type A @model {\n  id: ID!\n  b: [[Int]]\n}", 3, 8, "lists of lists are not supported"),
       ("type A @model { id: ID! other: A }", 1, 25, "it needs @hasOne"),
-      ("type A @model { id: ID! id: ID! }", 1, 25, "there twice"),
-      ("type A @model { id: ID! } type A { x: Int }", 1, 32, "there twice"),
+      ("type A @model { id: ID! id: ID! }", 1, 25, "occurs twice"),
+      ("type A @model { id: ID! } type A { x: Int }", 1, 32, "occurs twice"),
       ("type A @model { id: ID!", 1, 24, "expected }"),
       ("type A @model @key(fields: [\"x\"]) { id: ID! }", 1, 16, "no field x"),
-      ("type A @model { n: Int @primaryKey }", 1, 25, "has to be required"),
-      ("type A @model { n: Float! @primaryKey }", 1, 28, "only texts and integers"),
+      ("type A @model { n: Int @primaryKey }", 1, 25, "must be required"),
+      ("type A @model { n: Float! @primaryKey }", 1, 28, "strings and integers only"),
       ("type A @model { id: ID! }\nextend type B { x: Int }", 2, 13, "no type B"),
       ("type A @model { id: \u{e9} }", 1, 21, "unexpected character"),
-      ("type A @model { id: ID! @default(value: 01) }", 1, 41, "no number"),
-      ("type A @model { id: ID! @default(value: \"\\ud800\") }", 1, 42, "no character"),
+      ("type A @model { id: ID! @default(value: 01) }", 1, 41, "not a number"),
+      ("type A @model { id: ID! @default(value: \"\\ud800\") }", 1, 42, "not a Unicode character"),
       ("type A @model { id: ID! @default(value: \"a\n\") }", 1, 41, "does not end"),
       ("type A @model { id: ID! } enum E { }", 1, 32, "has no values"),
       (
         "type A @model { id: ID! b: [B] @manyToMany(relationName: \"x\") } type B @model { id: ID! }",
-        1, 25, "a list on each side"
+        1, 25, "a list on each of two sides"
       ),
       (
         "type A @model { id: ID! b: [B] @hasMany(indexName: \"x\", fields: [\"id\"]) } type B @model { id: ID! }",
@@ -222,8 +222,8 @@ import Testing
         "type A @model { id: ID! b: B @belongsTo(fields: [\"n\"]) n: Int } type B @model { id: ID! }",
         1, 25, "cannot hold"
       ),
-      ("type A @model { id: ID! } type E { a: A }", 1, 36, "leads to no model"),
-      ("type A @model @auth(rules: {allow: everybody}) { id: ID! }", 1, 28, "a rule allows"),
+      ("type A @model { id: ID! } type E { a: A }", 1, 36, "cannot have a relation to a model"),
+      ("type A @model @auth(rules: {allow: everybody}) { id: ID! }", 1, 28, "a rule must allow"),
       (String(repeating: "[", count: 40), 1, 1, "expected a definition"),
       ("type A { a: " + String(repeating: "[", count: 40), 1, 45, "nested too deeply"),
     ] as [(String, Int, Int, String)])

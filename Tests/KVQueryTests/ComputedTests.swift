@@ -113,7 +113,7 @@ import Testing
   }
 
   @Test(
-    "is refused where the filter does not provide it, with the place",
+    "is refused where the filter does not provide it, with the position",
     arguments: [
       (#"{"sort":{"s":{"$meta":"textScore"}}}"#, 9), (#"{"sort":{"s":{"$meta":"x"}}}"#, 9),
       (#"{"sort":{"s":{"$meta":"geoNearDistance"}}}"#, 9),

@@ -102,35 +102,35 @@ import Testing
         "$inc of \"a\": $inc needs a number, but there is a string"
       ),
       (#"{"a":null}"#, #"{"$mul":{"a":1}}"#, "there is null"),
-      (#"{"a":9223372036854775807}"#, #"{"$inc":{"a":1}}"#, "more than 64 bits"),
+      (#"{"a":9223372036854775807}"#, #"{"$inc":{"a":1}}"#, "does not fit 64 bits"),
       (#"{"a":1e308}"#, #"{"$mul":{"a":10.5}}"#, "too large"),
       (#"{"a":1}"#, #"{"$push":{"a":1}}"#, "$push needs an array, but there is a number"),
       (#"{"a":1}"#, #"{"$pop":{"a":1}}"#, "$pop needs an array"),
-      (#"{"a":1}"#, #"{"$set":{"a.b":1}}"#, "the member \"b\" cannot be made in a number"),
-      (#"{"a":[1]}"#, #"{"$set":{"a.b":1}}"#, "cannot be made in an array"),
+      (#"{"a":1}"#, #"{"$set":{"a.b":1}}"#, "the member \"b\" cannot be created in a number"),
+      (#"{"a":[1]}"#, #"{"$set":{"a.b":1}}"#, "cannot be created in an array"),
       (#"{"a":[1]}"#, #"{"$set":{"a.100002":1}}"#, "too far beyond the end"),
       (#"{"a":[{"b":1}]}"#, #"{"$rename":{"a.0.b":"c"}}"#, "cannot be inside an array"),
       (#"{"a":1,"b":[1]}"#, #"{"$rename":{"a":"b.0"}}"#, "cannot be inside an array"),
     ] as [(String, String, String)])
-  func misfits(entity: String, update: String, message: String) throws {
+  func mismatches(entity: String, update: String, message: String) throws {
     let error = try #require(throws: QueryError.self) { try Self.updated(entity, update) }
     #expect(error.message.contains(message))
   }
 
   @Test(
-    "that mean nothing are refused with the place",
+    "that mean nothing are refused with the position",
     arguments: [
       ("{}", "must be an object with operators", 0),
       ("[]", "must be an object with operators", 0),
-      (#"{"a":1}"#, "takes operators only", 1),
+      (#"{"a":1}"#, "may have operators only", 1),
       (#"{"$set":1}"#, "$set needs an object", 1),
       (#"{"$put":{"a":1}}"#, "unknown operator $put", 1),
       (#"{"$put":{}}"#, "unknown operator $put", 1),
       (#"{"$setOnInsert":{"a":1}}"#, "an update never inserts", 1),
       (#"{"$set":{"a..b":1}}"#, "empty part", 9),
       (#"{"$set":{"a.$[].b":1}}"#, "positional operators", 9),
-      (#"{"$set":{"_id":"x"}}"#, "never changes", 9),
-      (#"{"$rename":{"a":"_id"}}"#, "never changes", 12),
+      (#"{"$set":{"_id":"x"}}"#, "cannot be changed", 9),
+      (#"{"$rename":{"a":"_id"}}"#, "cannot be changed", 12),
       (#"{"$set":{"a":1},"$inc":{"a.b":1}}"#, "two operators", 24),
       (#"{"$set":{"a.b":1,"a":1}}"#, "two operators", 17),
       (#"{"$rename":{"a":"a"}}"#, "two operators", 12),
@@ -138,7 +138,7 @@ import Testing
       (#"{"$pop":{"a":2}}"#, "$pop needs 1", 9),
       (#"{"$push":{"a":{"$each":1}}}"#, "with an array", 10),
       (#"{"$push":{"a":{"$each":[],"$up":1}}}"#, "unknown operator $up", 26),
-      (#"{"$push":{"a":{"$slice":1}}}"#, "$each is needed", 10),
+      (#"{"$push":{"a":{"$slice":1}}}"#, "is required here", 10),
       (#"{"$push":{"a":{"$each":[],"$sort":2}}}"#, "$sort needs", 26),
       (#"{"$push":{"a":{"$each":[],"$slice":-9223372036854775808}}}"#, "needs an integer", 26),
       (#"{"$push":{"a":{"$each":[],"$sort":-9223372036854775808}}}"#, "$sort needs", 26),

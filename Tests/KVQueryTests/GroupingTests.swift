@@ -57,7 +57,7 @@ import Testing
       (#"{"keys":["a","a"]}"#, 0), (#"{"keys":["n"],"aggregates":{"n":"count"}}"#, 0),
       (#"{"aggregates":{"n":"sum"}}"#, 15), (#"{"aggregates":{"n":{"median":"a"}}}"#, 15),
     ] as [(String, Int)])
-  func misfits(text: String, position: Int) throws {
+  func mismatches(text: String, position: Int) throws {
     let error = try #require(throws: QueryError.self) { try Grouping(parsing: text) }
     #expect(error.kind == .syntax && error.position == position, "\(error)")
   }

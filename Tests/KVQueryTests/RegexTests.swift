@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(
-    "of an error, the place is counted in characters",
+    "of an error, the position is counted in characters",
     arguments: [
       ("a(", 2), ("é(", 2), (#"\u00e9\u00e9("#, 13), ("é{2000}", 1),
     ] as [(String, Int)])

@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("takes a number behind an array's end as a name in its elements") func namesInElements() {
+  @Test("takes a number past an array's end as a name in its elements") func namesInElements() {
     #expect(
       key(#"{"v":[{"1":5}]}"#, ascending: true, path: "v.1") == key(#"{"v":5}"#, ascending: true))
     #expect(

@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test(
-    "what it cannot be is refused, with the place",
+    "what it cannot be is refused, with the position",
     arguments: [
       (#"{"$text":{"$search":5}}"#, 1, "$text needs"),
       (#"{"$text":{"$search":"a","$language":"latin"}}"#, 24, "none"),
@@ -80,7 +80,7 @@ import Testing
       (#"{"$text":{"$search":"a","$fuzzy":true}}"#, 24, "unknown option $fuzzy"),
       (
         #"{"$text":{"$search":"a","$language":"english","$caseSensitive":true}}"#, 24,
-        "neither case"
+        "cannot be used with $caseSensitive"
       ),
     ] as [(String, Int, String)])
   func refuses(_ filter: String, position: Int, message: String) throws {

@@ -103,13 +103,14 @@ import Testing
 
   private func integrity(of path: String) throws -> String? {
     let database = try Database(
-      .init(path: path, applicationId: Schema.applicationId), migrations: Schema.migrations)
+      .init(path: path, applicationId: StorageSchema.applicationId),
+      migrations: StorageSchema.migrations)
     let rows = try database.rows(of: "PRAGMA integrity_check") { _ in }
     return try rows.next { $0.text(0) } ?? nil
   }
 }
 
-/// What so many steps of a thread leave behind: see storage-saver.
+/// The result of so many steps of a thread: see storage-saver.
 private struct Outcome {
   var entities: [String: String] = [:]
   var operations: [String: PendingWrite.Operation] = [:]

@@ -30,18 +30,20 @@ import Testing
     range.map { #"{"_id":"o\#($0)","n":\#($0),"name":"other"}"# }
   }
 
-  /// Changes what a statement says behind the back of the store.
+  /// Changes what a statement says without the store's knowledge.
   private func tamper(_ sql: String) throws {
-    var configuration = Database.Configuration(path: path, applicationId: Schema.applicationId)
+    var configuration = Database.Configuration(
+      path: path, applicationId: StorageSchema.applicationId)
     configuration.trustsSchema = true
-    let database = try Database(configuration, migrations: Schema.migrations)
+    let database = try Database(configuration, migrations: StorageSchema.migrations)
     try database.write { (db: borrowing Connection) throws(SQLiteError) in try db.execute(sql) }
     database.close()
   }
 
   private func number(_ sql: String) throws -> Int {
     let database = try Database(
-      .init(path: path, applicationId: Schema.applicationId), migrations: Schema.migrations)
+      .init(path: path, applicationId: StorageSchema.applicationId),
+      migrations: StorageSchema.migrations)
     defer { database.close() }
     return try database.write { (db: borrowing Connection) throws(SQLiteError) in
       Int(try db.integer(sql) ?? 0)
@@ -123,7 +125,7 @@ import Testing
         file[$0] == body[0] && file[$0..<($0 + body.count)].elementsEqual(body)
       })
     let known = Set(Self.others(0..<6) + [Self.victim])
-    // Row number, header, id, generation, time and version are in front; the checksum is behind.
+    // Row number, header, id, generation, time and version come first, the checksum last.
     for offset in Array(-40..<0) + Array(body.count..<body.count + 8) {
       for _ in 0..<4 {
         var damaged = file
@@ -349,6 +351,18 @@ import Testing
     #expect(report.damaged == 1 && report.quarantined.map(\.id) == ["victim"])
     let queue = try storage.queue()
     #expect(queue.map(\.operation) == [.update] && queue.map(\.state) == [.refused])
+    #expect(try storage.get("victim") == Self.victim)
+  }
+
+  @Test("turn a change in the queue into a deletion, which is set aside instead of sent")
+  func sentOperation() throws {
+    try makeFile(Self.others(0..<3), saved: true)
+    try tamper("UPDATE pending SET operation = 3")
+    let storage = try openStorage(in: directory)
+    #expect(try storage.beginSending(try storage.queue()).isEmpty)
+    let queue = try storage.queue()
+    #expect(queue.map(\.operation) == [.update] && queue.map(\.state) == [.refused])
+    #expect(queue[0].lastError?.contains("KV_CORRUPT") == true)
     #expect(try storage.get("victim") == Self.victim)
   }
 

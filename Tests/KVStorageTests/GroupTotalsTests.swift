@@ -60,9 +60,10 @@ import Testing
   }
 
   private func write(_ sql: String) throws {
-    var configuration = Database.Configuration(path: path, applicationId: Schema.applicationId)
+    var configuration = Database.Configuration(
+      path: path, applicationId: StorageSchema.applicationId)
     configuration.trustsSchema = true
-    let database = try Database(configuration, migrations: Schema.migrations)
+    let database = try Database(configuration, migrations: StorageSchema.migrations)
     defer { database.close() }
     try database.write { (db: borrowing Connection) throws(SQLiteError) in try db.execute(sql) }
   }

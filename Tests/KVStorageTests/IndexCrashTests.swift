@@ -51,7 +51,7 @@ import Testing
     try storage.indexes(in: "c").first { $0.spec.name == kind.name }?.isReady
   }
 
-  /// Some random change, in front of and behind what has been filled.
+  /// Some random change, before and after what has been filled.
   private func change(_ storage: Storage, _ random: inout Seed) throws {
     let id = random.below(Self.entities + 500)
     if random.below(4) == 0 {

@@ -40,7 +40,8 @@ import Testing
     #expect(try storage.queue().map(\.id) == ["b", saved[1].id])
   }
 
-  @Test("changing again keeps the place in the queue and changes the revision") func again() throws
+  @Test("changing again keeps the position in the queue and changes the revision") func again()
+    throws
   {
     try storage.save(#"{"_id":"a","n":1}"#)
     try storage.save(#"{"_id":"b"}"#)

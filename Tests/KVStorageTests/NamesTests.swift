@@ -96,9 +96,10 @@ private let decomposed = "cafe\u{301}"
 
   /// Two members that look the same, and one beside them.
   private static func makeDamagedFile(_ path: String, _ kind: Kind) throws {
-    var configuration = Database.Configuration(path: path, applicationId: Schema.applicationId)
+    var configuration = Database.Configuration(
+      path: path, applicationId: StorageSchema.applicationId)
     configuration.trustsSchema = true
-    let old = try Database(configuration, migrations: Array(Schema.migrations.prefix(4)))
+    let old = try Database(configuration, migrations: Array(StorageSchema.migrations.prefix(4)))
     defer { old.close() }
     let table = Table(number: 1)
     let specs = try [(composed, kind.index), (decomposed, kind.index), ("plain", "1")].map {
@@ -118,7 +119,7 @@ private let decomposed = "cafe\u{301}"
         try add.bind(spec.name, at: 1)
         try add.bind(spec.json.text, at: 2)
         try add.run()
-        try db.execute(IndexTable(number: Int64(index) + 1, spec, on: table).create)
+        try db.execute(table.index(Int64(index) + 1, spec).create)
       }
       for (id, name) in [("1", composed), ("2", decomposed)] {
         try Self.insert(#"{"_id":"\#(id)","\#(name)":\#(kind.value)}"#, id: id, into: db)

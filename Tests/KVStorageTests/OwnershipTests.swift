@@ -166,8 +166,8 @@ import Testing
   @Test("the data of an older version is that of the user who was logged in") func older() throws {
     let path = directory.file("data.kvs")
     let old = try Database(
-      .init(path: path, applicationId: Schema.applicationId),
-      migrations: Array(Schema.migrations.prefix(4)))
+      .init(path: path, applicationId: StorageSchema.applicationId),
+      migrations: Array(StorageSchema.migrations.prefix(4)))
     try old.write { (db: borrowing Connection) throws(SQLiteError) in
       try db.execute(
         """

@@ -125,8 +125,8 @@ import Testing
     storage.close()
     let path = directory.file("old.kvs")
     let old = try Database(
-      .init(path: path, applicationId: Schema.applicationId),
-      migrations: Array(Schema.migrations.prefix(1)))
+      .init(path: path, applicationId: StorageSchema.applicationId),
+      migrations: Array(StorageSchema.migrations.prefix(1)))
     try old.write(durably: true) { (db: borrowing Connection) throws(SQLiteError) in
       try db.execute(
         """

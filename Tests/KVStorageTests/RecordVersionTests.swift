@@ -16,7 +16,8 @@ import Testing
   /// The row number of an entity.
   private func row(_ id: String) throws -> Int64? {
     let database = try Database(
-      .init(path: path, applicationId: Schema.applicationId), migrations: Schema.migrations)
+      .init(path: path, applicationId: StorageSchema.applicationId),
+      migrations: StorageSchema.migrations)
     let rows = try database.rows(of: "SELECT n FROM e1 WHERE id = '\(id)'") { _ in }
     return try rows.next { $0.int64(0) }
   }
@@ -101,7 +102,8 @@ import Testing
       try storage.save(#"{"_id":"c"}"#)
       storage.close()
       let reopened = try Database(
-        .init(path: path, applicationId: Schema.applicationId), migrations: Schema.migrations)
+        .init(path: path, applicationId: StorageSchema.applicationId),
+        migrations: StorageSchema.migrations)
       let rows = try reopened.rows(of: "SELECT n FROM e1 WHERE id = 'c'") { _ in }
       #expect(try rows.next { $0.int64(0) } == 3)
     }
@@ -110,8 +112,8 @@ import Testing
   /// A file without versions, with two entities, one of them pending, and an index on them.
   private func makeOld(_ path: String) throws {
     let old = try Database(
-      .init(path: path, applicationId: Schema.applicationId),
-      migrations: Array(Schema.migrations.prefix(4)))
+      .init(path: path, applicationId: StorageSchema.applicationId),
+      migrations: Array(StorageSchema.migrations.prefix(4)))
     try old.write(durably: true) { (db: borrowing Connection) throws(SQLiteError) in
       try db.execute(
         """

@@ -90,6 +90,66 @@ import Testing
     #expect(try other.find() == [#"{"_id":"newest"}"#])
   }
 
+  @Test(
+    "of two processes that read at the same time, the older answer does not replace the newer one")
+  func olderAnswer() throws {
+    let other = try openStorage(in: directory)
+    let mark = try storage.beginRefresh(of: "c")
+    let now = try other.beginRefresh(of: "c")
+    #expect(
+      try other.store(version("a", 2), version("b", 2), version("c", 2), since: now).count == 3)
+    let late = try storage.store(version("a", 1), version("b", 3), version("c", 2), since: mark)
+    #expect(late.count == 2)
+    #expect(late.doubtful.isEmpty)
+    #expect(try storage.find() == [version("a", 2), version("b", 3), version("c", 2)])
+  }
+
+  @Test("what cannot be compared with what another process stored meanwhile is asked for again")
+  func incomparable() throws {
+    let other = try openStorage(in: directory)
+    let mark = try storage.beginRefresh(of: "c")
+    try other.store(#"{"_id":"a","n":2}"#, #"{"_id":"b"}"#)
+    let late = try storage.store(#"{"_id":"a","n":1}"#, #"{"_id":"b"}"#, since: mark)
+    #expect(late.count == 1)
+    #expect(late.doubtful == ["a"])
+    let again = try storage.beginRefresh(of: "c")
+    #expect(try storage.store(#"{"_id":"a","n":3}"#, since: again).count == 1)
+    #expect(try storage.get("a") == #"{"_id":"a","n":3}"#)
+  }
+
+  @Test(
+    "what another process deleted since a read began, the read does not bring back",
+    arguments: [true, false])
+  func deletedMeanwhile(isKnown: Bool) throws {
+    let other = try openStorage(in: directory)
+    if isKnown { try storage.store(version("a", 1)) }
+    let mark = try storage.beginRefresh(of: "c")
+    _ = try other.forget(["a"], in: "c")
+    let late = try storage.store(version("a", 1), version("b", 1), since: mark)
+    #expect(late.doubtful == ["a"])
+    #expect(try storage.find() == [version("b", 1)])
+    // Who asks after the deletion knows.
+    #expect(try storage.store(version("a", 1), since: storage.beginRefresh(of: "c")).count == 1)
+  }
+
+  @Test("what another process stored since a read began, the read does not delete")
+  func storedMeanwhile()
+    throws
+  {
+    let other = try openStorage(in: directory)
+    try storage.store(version("a", 1), version("b", 1))
+    let mark = try storage.beginRefresh(of: "c")
+    try other.store(version("a", 3))
+    let change = try storage.forget(["a", "b", "c"], in: "c", at: nil, since: mark)
+    #expect(change.count == 1)
+    #expect(change.doubtful == ["a"])
+    #expect(try storage.find() == [version("a", 3)])
+  }
+
+  private func version(_ id: String, _ time: Int) -> String {
+    #"{"_id":"\#(id)","_kmd":{"lmt":"2026-11-23T00:00:0\#(time).000Z"}}"#
+  }
+
   @Test("marks that overlap keep what either has seen") func overlapping() throws {
     let first = try storage.beginRefresh(of: "c")
     try storage.store(#"{"_id":"a"}"#)

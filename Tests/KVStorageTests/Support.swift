@@ -39,6 +39,13 @@ extension LocalStore {
     return try array.withUnsafeBytes { try store($0, outlines, in: collection) }
   }
 
+  /// Stores entities of an answer that was asked for at a mark.
+  func store(_ entities: String..., since mark: RefreshMark) throws -> ReplicaChange {
+    let array = Array("[\(entities.joined(separator: ","))]".utf8)
+    let outlines = try EntityScanner.outlines(ofArray: array)
+    return try array.withUnsafeBytes { try store($0, outlines, in: "c", since: mark) }
+  }
+
   func edit(_ entity: String, _ id: String, in collection: String = "c") throws -> Bool {
     let bytes = Array(entity.utf8)
     let outline = try EntityScanner.outline(of: bytes)

@@ -81,7 +81,7 @@ import Testing
       storage.close()
     }
     do {
-      let database = try open(path, migrations: Schema.migrations)
+      let database = try open(path, migrations: StorageSchema.migrations)
       defer { database.close() }
       try database.write { (db: borrowing Connection) throws(SQLiteError) in
         try db.execute("INSERT INTO x1 (x1) VALUES ('delete-all')")
@@ -96,7 +96,8 @@ import Testing
   }
 
   private func open(_ path: String, migrations: [Database.Migration]) throws -> Database {
-    var configuration = Database.Configuration(path: path, applicationId: Schema.applicationId)
+    var configuration = Database.Configuration(
+      path: path, applicationId: StorageSchema.applicationId)
     configuration.trustsSchema = true
     return try Database(configuration, migrations: migrations)
   }

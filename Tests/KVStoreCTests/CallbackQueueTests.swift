@@ -47,7 +47,7 @@ private final class Record: Sendable {
     }
   }
 
-  @Test("a job in the place of a dispatch waits for the one that runs, and keeps others out")
+  @Test("a job run instead of a dispatch waits for the one that runs, and keeps others out")
   func inPlace() throws {
     let (queue, record) = (try CallbackQueue(isPumped: true), Record())
     let isInside = queue.runInPlace(Call()) {

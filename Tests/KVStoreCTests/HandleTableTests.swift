@@ -66,7 +66,7 @@ private final class Other: HandleObject {
     #expect(message(0) == "The query is NULL.")
     #expect(message(UInt(handle.bits)) == "The query is a store.")
     for foreign: UInt in [1, 2, 3, 8, 0x7FFF_FFFF_F000, .max, .max - 1, 0xDEAD_BEEF] {
-      #expect(message(foreign) == "The query is no handle of this library.")
+      #expect(message(foreign) == "The query is not a handle of this library.")
     }
   }
 

@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test("What does not fit is an error that names the entity and the member")
-  func misfits() async throws {
+  func mismatches() async throws {
     func expectDecodingError<A: Codable & Sendable, B: Codable & Sendable>(
       _ value: A, _ type: B.Type
     )

@@ -130,7 +130,7 @@ private struct Devices {
   }
 
   @Test("A version that does not fit the type leaves the conflict open, and the others are decided")
-  func misfit() async throws {
+  func refused() async throws {
     struct Loose: Codable, Sendable {
       var _id: String
       var name: String
@@ -151,10 +151,10 @@ private struct Devices {
     #expect(result.errors.map(\.id) == ["1"])
     #expect(result.errors.map(\.code) == [.conflict])
     #expect(try await devices.here.find(id: "2")?.age == 21)
-    let misfit = await #expect(throws: KVStoreError.self) {
+    let refused = await #expect(throws: KVStoreError.self) {
       try await devices.here.pending.detail(of: "1")
     }
-    #expect(misfit?.code == .invalid)
+    #expect(refused?.code == .invalid)
     await devices.close()
   }
 

@@ -27,7 +27,7 @@ import Testing
     #expect(await buffer.next() == 4)
   }
 
-  @Test("Ending stops the sender, once, also from behind")
+  @Test("Ending stops the sender, once, also after the end")
   func end() async {
     let (stopped, stop) = AsyncStream.makeStream(of: Int.self)
     let buffer = EventBuffer<Int>()

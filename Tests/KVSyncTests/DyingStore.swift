@@ -47,6 +47,27 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     try live { () throws(StoreError) in try real.beginTransaction() }
   }
 
+  func rows(
+    of query: Query, in collection: String, writtenSince: Timestamp?, within budget: WorkBudget
+  ) throws(StoreError) -> RecordRows {
+    try live { () throws(StoreError) in
+      try real.rows(of: query, in: collection, writtenSince: writtenSince, within: budget)
+    }
+  }
+
+  func rows(of ids: [String], in collection: String) throws(StoreError) -> RecordRows {
+    try live { () throws(StoreError) in try real.rows(of: ids, in: collection) }
+  }
+
+  func read(
+    _ rows: RecordRows, at range: Range<Int>, as form: RecordForm, in collection: String,
+    maxBytes: Int
+  ) throws(StoreError) -> FetchedBatch {
+    try live { () throws(StoreError) in
+      try real.read(rows, at: range, as: form, in: collection, maxBytes: maxBytes)
+    }
+  }
+
   func version(of id: String, in collection: String) throws(StoreError) -> Int64? {
     try live { () throws(StoreError) in try real.version(of: id, in: collection) }
   }
@@ -97,9 +118,12 @@ final class DyingStore: LocalStore, @unchecked Sendable {
   }
 
   func store(
-    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String
-  ) throws(StoreError) -> Int {
-    try live { () throws(StoreError) in try real.store(bytes, outlines, in: collection) }
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String,
+    since mark: RefreshMark?
+  ) throws(StoreError) -> ReplicaChange {
+    try live { () throws(StoreError) in
+      try real.store(bytes, outlines, in: collection, since: mark)
+    }
   }
 
   func unseen(
@@ -132,16 +156,12 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     try live { () throws(StoreError) in try real.reviseRequests(in: collection, to: moment) }
   }
 
-  func written(
-    _ ids: [String], since mark: RefreshMark, in collection: String
-  ) throws(StoreError) -> [String] {
-    try live { () throws(StoreError) in try real.written(ids, since: mark, in: collection) }
-  }
-
   func forget(
-    _ ids: [String], in collection: String, at version: RecordVersion?
-  ) throws(StoreError) -> Int {
-    try live { () throws(StoreError) in try real.forget(ids, in: collection, at: version) }
+    _ ids: [String], in collection: String, at version: RecordVersion?, since mark: RefreshMark?
+  ) throws(StoreError) -> ReplicaChange {
+    try live { () throws(StoreError) in
+      try real.forget(ids, in: collection, at: version, since: mark)
+    }
   }
 
   func tombstone(of id: String, in collection: String) throws(StoreError) -> Tombstone? {

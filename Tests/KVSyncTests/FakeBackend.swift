@@ -342,7 +342,7 @@ final class FakeNetwork: IDPagedRemote, @unchecked Sendable {
         bodies.map { body in
           Result { () throws(StoreError) in try backend.create(body, by: user) }
         })
-    case .update(let id, let body, let condition):
+    case .update(let id, let body, let condition, _):
       try check(condition, id)
       return .stored(try backend.replace(body, id, by: user))
     case .delete(let id, let condition):

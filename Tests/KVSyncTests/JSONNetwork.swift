@@ -4,7 +4,7 @@ import KVJSON
 import KVQuery
 import KVSync
 
-/// The network of a simulated world behind functions that speak JSON, as a host of the C interface has them: what the
+/// The network of a simulated world, reached through functions that speak JSON, as a host of the C interface has them: what the
 /// engine gets from a backend of callbacks has to be as good as what it gets from any other.
 final class JSONNetwork: BackendHandler {
   private let network: FakeNetwork

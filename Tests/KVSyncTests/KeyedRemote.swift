@@ -5,7 +5,7 @@ import KVSync
 
 /// A backend in memory whose records are of a format, with versions that count up.
 ///
-/// `@unchecked Sendable`: what it has is behind a lock.
+/// `@unchecked Sendable`: a lock protects what it has.
 final class KeyedRemote: Remote, @unchecked Sendable {
   let format: RecordFormat
   let keepsConditions = true
@@ -13,6 +13,8 @@ final class KeyedRemote: Remote, @unchecked Sendable {
   private let written = Monitor(8)
 
   init(_ format: RecordFormat) { self.format = format }
+
+  func format(of collection: String) -> RecordFormat { format }
 
   subscript(_ key: String) -> JSONObject? { records.withLock { $0[RecordID(key)] } }
 
@@ -64,7 +66,7 @@ final class KeyedRemote: Remote, @unchecked Sendable {
   private func apply(_ write: RemoteWrite) throws(StoreError) -> RemoteOutcome {
     switch write {
     case .create(let body): return .stored(try put(body))
-    case .update(let id, let body, let condition):
+    case .update(let id, let body, let condition, _):
       try check(condition, id)
       return .stored(try put(body))
     case .delete(let id, let condition):

@@ -84,7 +84,7 @@ extension LiveFeedTests {
     }
   }
 
-  @Test("A broken connection is told, tried again after pauses, and goes on from the same place")
+  @Test("A broken connection is told, tried again after pauses, and goes on from the same position")
   func reconnects() throws {
     let live = FakeLive()
     let received = ReceivedEvents()
@@ -190,7 +190,7 @@ extension LiveFeedTests {
     }
   }
 
-  @Test("A device that is registered anew, but was known, goes on from the same place")
+  @Test("A device that is registered anew, but was known, goes on from the same position")
   func registeredAnew() throws {
     let live = FakeLive()
     let received = ReceivedEvents()
@@ -202,7 +202,7 @@ extension LiveFeedTests {
       live.send(Self.message("a", token: "1"))
       #expect(received.first(3) == [.status(.connected), .ready, Self.saved("a")])
       #expect(live.state.withLock { $0.joins } == Array(repeating: "notes", count: 4))
-      // The poll behind the message may be under way: it asks from another place.
+      // The poll after the message may be under way: it asks from another position.
       #expect(live.state.withLock { Array($0.positions[1...4]) }.allSatisfy { $0?.text == "100 4" })
     }
   }

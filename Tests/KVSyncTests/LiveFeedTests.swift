@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("Who comes back while the client is on its way out enters behind that, not before it")
+  @Test("Who comes back while the client is on its way out enters after that, not before it")
   func comesBack() throws {
     let live = FakeLive()
     let received = ReceivedEvents()

@@ -24,9 +24,10 @@ import Testing
   }
 
   @Test(
-    "an entity that was made anew stays, whatever an older answer says", arguments: [true, false])
-  func madeAnew(isDeleted: Bool) throws {
-    let scene = try OverlappingReads()
+    "an entity that was made anew stays, whatever an older answer says", arguments: [true, false],
+    Readers.allCases)
+  func madeAnew(isDeleted: Bool, readers: Readers) throws {
+    let scene = try OverlappingReads(readers)
     scene.publish("a", 1)
     try scene.read(Self.low)
     if isDeleted { _ = scene.backend.delete("a") } else { scene.publish("a", 8) }
@@ -37,9 +38,11 @@ import Testing
     #expect(scene.value("a") == 9)
   }
 
-  @Test("what one read has deleted does not come back with the older answer of another")
-  func deletedWhileRead() throws {
-    let scene = try OverlappingReads()
+  @Test(
+    "what one read has deleted does not come back with the older answer of another",
+    arguments: Readers.allCases)
+  func deletedWhileRead(readers: Readers) throws {
+    let scene = try OverlappingReads(readers)
     scene.publish("a", 1)
     try scene.read(Self.low)
     try scene.read("{}", once: { scene.hasEvaluated }) {
@@ -49,9 +52,11 @@ import Testing
     #expect(scene.value("a") == nil)
   }
 
-  @Test("an entity that was made while an older answer says that there is none stays")
-  func madeWhileAsked() throws {
-    let scene = try OverlappingReads()
+  @Test(
+    "an entity that was made while an older answer says that there is none stays",
+    arguments: Readers.allCases)
+  func madeWhileAsked(readers: Readers) throws {
+    let scene = try OverlappingReads(readers)
     for wasHere in [false, true] {
       if wasHere {
         _ = scene.backend.delete("a")
@@ -64,9 +69,11 @@ import Testing
     }
   }
 
-  @Test("what a find has not found does not come back with the older answer of a read")
-  func notFoundWhileRead() throws {
-    let scene = try OverlappingReads()
+  @Test(
+    "what a find has not found does not come back with the older answer of a read",
+    arguments: Readers.allCases)
+  func notFoundWhileRead(readers: Readers) throws {
+    let scene = try OverlappingReads(readers)
     scene.publish("a", 1)
     try scene.read("{}", once: { scene.hasEvaluated }) {
       _ = scene.backend.delete("a")
@@ -75,9 +82,11 @@ import Testing
     #expect(scene.value("a") == nil)
   }
 
-  @Test("an older answer does not replace what a later one has brought", arguments: [false, true])
-  func olderAnswer(pages: Bool) throws {
-    let scene = try OverlappingReads()
+  @Test(
+    "an older answer does not replace what a later one has brought", arguments: [false, true],
+    Readers.allCases)
+  func olderAnswer(pages: Bool, readers: Readers) throws {
+    let scene = try OverlappingReads(readers)
     for number in 0..<30 { scene.publish("a\(number)", 1) }
     try scene.read("{}", pages: pages, once: { scene.hasEvaluated }) {
       scene.publish("a1", 2)
@@ -160,23 +169,40 @@ import Testing
   }
 }
 
-/// An engine on a backend whose requests can be held.
+/// Who reads while a read is under way.
+enum Readers: CaseIterable {
+  case sameProcess
+  /// Its engine shares nothing but the file.
+  case otherProcess
+}
+
+/// An engine on a backend whose requests can be held, and another one for what is read meanwhile.
 ///
 /// `@unchecked Sendable`: a test runs on one thread.
 private final class OverlappingReads: @unchecked Sendable {
   let directory = TemporaryDirectory(inMemory: true)
   let backend = FakeBackend()
   let network: FakeNetwork
-  let engine: CollectionEngine
+  /// The outer one, and that of the reads in between.
+  private let engines: [CollectionEngine]
+  /// How many reads are under way.
+  private var depth = 0
   private var pauses = 0
 
-  init() throws {
-    network = FakeNetwork(backend, user: "ana", seed: 1)
-    engine = CollectionEngine(
-      collection: "notes", type: .sync,
-      local: try Storage(path: directory.file("data.kvs"), durability: .normal),
-      remote: layers(around: network), sendGate: SendGate(), writer: { "ana" })
+  init(_ readers: Readers = .sameProcess) throws {
+    let network = FakeNetwork(backend, user: "ana", seed: 1)
+    let path = directory.file("data.kvs")
+    func engine() throws -> CollectionEngine {
+      CollectionEngine(
+        collection: "notes", type: .sync, local: try Storage(path: path, durability: .normal),
+        remote: layers(around: network), sendGate: SendGate(), writer: { "ana" })
+    }
+    self.network = network
+    engines = try readers == .sameProcess ? [engine()] : [engine(), engine()]
   }
+
+  /// That of the process that reads now.
+  var engine: CollectionEngine { engines[min(max(depth, 1), engines.count) - 1] }
 
   /// Somebody else saves.
   func publish(_ id: String, _ n: Int64) {
@@ -231,7 +257,11 @@ private final class OverlappingReads: @unchecked Sendable {
       isDone = true
       do { try meanwhile() } catch { Issue.record(error) }
     }
-    defer { network.pause = before }
+    depth += 1
+    defer {
+      depth -= 1
+      network.pause = before
+    }
     try body()
   }
 

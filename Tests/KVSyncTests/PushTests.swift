@@ -43,7 +43,7 @@ import Testing
     // At most 100 to a request, and the first page is of 100 writes.
     #expect(batches.map(\.count) == [100, 52])
     #expect(fixture.remote.requests.count == 2)
-    guard case .update("old", _, .version) = batches[0][0] else {
+    guard case .update("old", _, .version, _) = batches[0][0] else {
       Issue.record("not an update: \(batches[0][0])")
       return
     }
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("reports what was refused with its id and place; it stays, and holds up nothing")
+  @Test("reports what was refused with its id and index; it stays, and holds up nothing")
   func refused() throws {
     let fixture = try TestEngine()
     _ = try fixture.saveMany([["n": 0], ["n": 1, "poison": true], ["n": 2]])
@@ -136,7 +136,7 @@ import Testing
     #expect(left.first?.lastError?.contains("Poison") == true)
   }
 
-  @Test("goes on behind an entity on which the connection breaks") func poisoned() throws {
+  @Test("goes on after an entity on which the connection breaks") func poisoned() throws {
     let fixture = try TestEngine()
     for n in 0..<5 { try fixture.save(["_id": .string("id\(n)"), "n": .int(Int64(n))]) }
     fixture.remote.refusal = { $0.mentions(#""n":1"#) ? ScriptedRemote.error(.network) : nil }
@@ -146,7 +146,7 @@ import Testing
     #expect(result.errors.map(\.id) == ["id1"])
   }
 
-  @Test("knows the place of what had no answer, also when the answer that follows is pages later")
+  @Test("knows the index of what had no answer, also when the answer that follows is pages later")
   func poisonedEndOfPage() throws {
     let fixture = try TestEngine()
     _ = try fixture.saveMany((0..<510).map { ["_id": .string("id\($0)"), "n": .int($0)] })

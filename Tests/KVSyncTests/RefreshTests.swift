@@ -216,7 +216,7 @@ import Testing
       let fixture = try numbered(60)
       var round = 0
       fixture.remote.meanwhile = {
-        // Deletes what was read, and adds before and behind it: pages that count off would shift.
+        // Deletes what was read, and adds before and after it: pages that count off would shift.
         round += 1
         _ = fixture.remote.backend.delete("id\(1000 + round)")
         try? fixture.publish(["_id": .string("id0\(round)")], ["_id": .string("id2\(round)")])

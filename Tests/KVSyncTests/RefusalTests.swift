@@ -66,7 +66,7 @@ import Testing
     #expect(refused.pull == PullResult(pulled: 1))
     try fixture.save(["_id": "b"])
     fixture.remote.refusal = { write in
-      guard case .update("b", _, _) = write else { return nil }
+      guard case .update("b", _, _, _) = write else { return nil }
       return ScriptedRemote.error(.server, 500)
     }
     let late = try fixture.engine.sync(Query(), Call())
@@ -86,7 +86,7 @@ import Testing
     try fixture.save(["_id": "a"])
     try fixture.save(["_id": "b"])
     fixture.remote.refusal = { write in
-      guard case .update("a", _, _) = write else { return nil }
+      guard case .update("a", _, _, _) = write else { return nil }
       return ScriptedRemote.error(kind, status)
     }
     let result = try? fixture.engine.push(Call())
@@ -103,7 +103,7 @@ import Testing
     let other = "cafe\u{301}"
     _ = try fixture.saveMany([["_id": .string(one), "n": 1], ["_id": .string(other), "n": 2]])
     fixture.remote.refusal = { request in
-      if case .update(let id, _, _) = request, id.utf8.elementsEqual(other.utf8) {
+      if case .update(let id, _, _, _) = request, id.utf8.elementsEqual(other.utf8) {
         return ScriptedRemote.error(.forbidden, 403)
       }
       return nil

@@ -6,7 +6,7 @@ import KVTestSupport
 
 /// A backend in memory that does to single requests what a test wants.
 ///
-/// `@unchecked Sendable`: what a test sets, it sets before the requests come; the rest is behind a lock.
+/// `@unchecked Sendable`: what a test sets, it sets before the requests come; a lock protects the rest.
 final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
   let backend = FakeBackend()
   var user = "ana"
@@ -164,7 +164,7 @@ final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
         bodies.map { body in
           Result { () throws(StoreError) in try backend.create(body, by: user) }
         })
-    case .update(let id, let body, let condition):
+    case .update(let id, let body, let condition, _):
       try check(condition, id)
       return .stored(try backend.replace(body, id, by: user))
     case .delete(let id, let condition):
@@ -189,7 +189,7 @@ extension RemoteWrite {
     switch self {
     case .create(let body): [body]
     case .createMany(let bodies): bodies
-    case .update(_, let body, _): [body]
+    case .update(_, let body, _, _): [body]
     case .delete: []
     case .batch(let writes): writes.flatMap(\.bodies)
     }

@@ -10,7 +10,7 @@ import Testing
       error.json == #"{"status":12,"name":"KV_NOT_FOUND","message":"there is no \"x\""}"#)
   }
 
-  @Test("the backend's words, the place and the codes follow where they are known")
+  @Test("the backend's words, the index and the codes follow where they are known")
   func detailed() {
     var error = StoreError(.server, "refused")
     error.answer = .init(

@@ -113,8 +113,8 @@ def main(names: list[str]) -> int:
     SYSTEMS.mkdir(parents=True, exist_ok=True)
     for name in names or CHECKS:
         for check in CHECKS[name]:
-            with tempfile.TemporaryDirectory(dir=SYSTEMS) as place:
-                root = Path(place) / "root"
+            with tempfile.TemporaryDirectory(dir=SYSTEMS) as directory:
+                root = Path(directory) / "root"
                 subprocess.run(["cp", "--archive", str(base(name)), str(root)], check=True)
                 print(f"== {name}: {check.__doc__}", flush=True)
                 check(root)

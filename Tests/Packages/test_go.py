@@ -59,13 +59,13 @@ func main() {{
 """
 
 
-def go(place: Path, *words: str, fails: bool = False, variables: Variables = None) -> str:
+def go(directory: Path, *words: str, fails: bool = False, variables: Variables = None) -> str:
     """Give what the go command prints; it has to fail, or not to. No network."""
-    caches = {"GOCACHE": str(ROOT / "build/go-cache"), "GOPATH": str(place / "gopath")}
+    caches = {"GOCACHE": str(ROOT / "build/go-cache"), "GOPATH": str(directory / "gopath")}
     modules = {"GOPROXY": "off", "GONOSUMDB": "*", "GONOSUMCHECK": "1", "GOFLAGS": "-modcacherw"}
     done = subprocess.run(
         ["go", *words],
-        cwd=place,
+        cwd=directory,
         env=os.environ | caches | modules | (variables or {}),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -79,11 +79,11 @@ def go(place: Path, *words: str, fails: bool = False, variables: Variables = Non
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
     """Give the directory of a program that imports the module."""
-    place = tmp_path / "program"
-    place.mkdir()
-    (place / "main.go").write_text(PROGRAM)
-    (place / "go.mod").write_text("module program\n\ngo 1.19\n")
-    return place
+    directory = tmp_path / "program"
+    directory.mkdir()
+    (directory / "main.go").write_text(PROGRAM)
+    (directory / "go.mod").write_text("module program\n\ngo 1.19\n")
+    return directory
 
 
 def with_checkout(program: Path, binding: Path = BINDING) -> None:

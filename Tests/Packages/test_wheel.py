@@ -114,18 +114,18 @@ def sdist() -> Path:
 @pytest.fixture(scope="session")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give the interpreter of a fresh environment with the wheel in it."""
-    place = tmp_path_factory.mktemp("environment")
-    venv.create(place, with_pip=True)
-    output([place / "bin/python", "-m", "pip", "install", "--quiet", "--no-index", wheel])
-    return place / "bin/python"
+    directory = tmp_path_factory.mktemp("environment")
+    venv.create(directory, with_pip=True)
+    output([directory / "bin/python", "-m", "pip", "install", "--quiet", "--no-index", wheel])
+    return directory / "bin/python"
 
 
 @pytest.fixture(scope="session")
 def library(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Give the library out of the wheel."""
-    place = tmp_path_factory.mktemp("library")
+    directory = tmp_path_factory.mktemp("library")
     with zipfile.ZipFile(wheel) as archive:
-        return Path(archive.extract("kvstore/libkvstore.so", place))
+        return Path(archive.extract("kvstore/libkvstore.so", directory))
 
 
 def test_a_wheel_is_all_that_is_needed(python: Path, tmp_path: Path) -> None:
@@ -212,10 +212,12 @@ def test_the_command_line_tool_says_what_it_needs_and_works_with_it(
     """Without the extra it names it; with it a store is made and read."""
     tool = python.with_name("kvstore")
     said = output([tool, "--version"], fails=True)
-    assert said == "kvstore: the command line tool needs: pip install 'kvstore[cli]'\n"
+    assert (
+        said == "kvstore: the command line tool is not installed; run: pip install 'kvstore[cli]'\n"
+    )
     output([python, "-m", "pip", "install", "--quiet", f"{wheel}[cli]"])
     notes = tmp_path / "notes.ndjson"
     notes.write_text('{"_id":"milk"}\n')
-    place = [tool, "--dir", tmp_path / "data", "--app", "kid_wheel"]
-    assert output([*place, "import", "notes", notes]) == "1 entity imported.\n"
-    assert output([*place, "get", "notes", "milk", "--output", "ndjson"]) == '{"_id":"milk"}\n'
+    command = [tool, "--dir", tmp_path / "data", "--app", "kid_wheel"]
+    assert output([*command, "import", "notes", notes]) == "1 entity imported.\n"
+    assert output([*command, "get", "notes", "milk", "--output", "ndjson"]) == '{"_id":"milk"}\n'

@@ -64,7 +64,7 @@ func read(_ path: String) throws(StoreError) -> Int32 {
   guard try storage.count(Query(), in: "c", writtenSince: nil) == 1 else { return 1 }
   guard try storage.entity("1", in: "c", writtenSince: nil) != nil else { return 2 }
   do throws(StoreError) { try save(2, on: storage) } catch {
-    guard error.kind == .storage, error.message.contains("only be read") else { return 3 }
+    guard error.kind == .storage, error.message.contains("read-only") else { return 3 }
     return 0
   }
   return 4

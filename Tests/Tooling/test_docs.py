@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from docs import c, completeness, diagrams, go, stage  # noqa: E402
+from docs import c, completeness, cpp, diagrams, go, stage, swift  # noqa: E402
 
 HEADER = """
 /** @defgroup store Stores
@@ -51,6 +51,100 @@ def test_each_function_of_the_header_is_in_the_reference() -> None:
     assert 'id="kv_store_save_async"' in page
     headings = [line for line in page.splitlines() if re.match("#(?:KV|kv)_", line)]
     assert headings == [], "a constant at the start of a line would be a heading"
+
+
+WRAPPERS = """
+namespace kvstore {
+
+namespace detail {
+inline int hidden();
+}  // namespace detail
+
+/** One collection. */
+class Store : public Handle<kv_store> {
+ public:
+  explicit Store(kv_store *store) : store_(store) {}
+  virtual ~Store() = default;
+
+  /** Saves one entity: see kv_store_save() and Store::count(). */
+  Result<Text> save(Parameter entity = {}) const {
+    return detail::text(kv_store_save, [] { return 1; });
+  }
+  template <typename Done>
+  Result<Request> save_async(Done &&done) const;
+  bool count() const noexcept;
+
+ private:
+  kv_store *store_;
+};
+
+}  // namespace kvstore
+"""
+
+
+def test_a_comment_of_the_wrappers_becomes_markdown(tmp_path: Path) -> None:
+    (tmp_path / "kvstore.hpp").write_text(WRAPPERS)
+    include, headers = cpp.INCLUDE, cpp.HEADERS
+    cpp.INCLUDE, cpp.HEADERS = tmp_path, ["kvstore.hpp"]
+    try:
+        [store] = cpp.declarations("kvstore.hpp")
+        undocumented = list(cpp.undocumented())
+    finally:
+        cpp.INCLUDE, cpp.HEADERS = include, headers
+    assert store.codes == [
+        "class Store : public Handle<kv_store>;",
+        "explicit Store(kv_store *store);",
+    ]
+    save, _ = store.members
+    assert save.codes == [
+        "Result<Text> save(Parameter entity = {}) const;",
+        "template <typename Done>\nResult<Request> save_async(Done &&done) const;",
+    ]
+    lines = "\n".join(cpp.lines_of(save, level=3, owner="Store"))
+    assert "### save { #Store-save }" in lines
+    assert "[`kv_store_save()`](c.md#kv_store_save)" in lines
+    assert "[`Store::count()`](#Store-count)" in lines
+    assert undocumented == ["kvstore.hpp: bool count() const noexcept;"]
+
+
+def test_each_wrapper_is_in_the_reference() -> None:
+    assert list(cpp.undocumented()) == []
+    page = cpp.page()
+    assert "### transact { #Client-transact }" in page
+    assert "hidden" not in page
+    assert "detail::" not in page
+
+
+def test_a_symbol_of_swift_becomes_markdown() -> None:
+    [find, same, count] = [
+        swift.Symbol(
+            path=("DataStore", name),
+            kind="swift.method",
+            code="func find(_ query: Query<Entity> = Query(), options: CallOptions = CallOptions())"
+            " -> Entities<Entity>",
+            text="Like `DataStore.count(_:)`: see docs/queries.md.\n\n    people.find()",
+            file=Path("DataStore.swift"),
+            line=line,
+        )
+        for line, name in enumerate(["find(_:)", "find(_:)", "count(_:)"])
+    ]
+    anchors = swift.anchors_of([find, same, count])
+    assert len(set(anchors.values())) == 3
+    lines = "\n".join(swift.lines_of(find, anchors, level=4))
+    assert "#### find(\\_:) { #DataStore-find }" in lines
+    assert "    options: CallOptions = CallOptions()\n) -> Entities<Entity>" in lines
+    assert "[`DataStore.count(_:)`](#DataStore-count): see [queries](../queries.md)." in lines
+    assert "\n    people.find()" in lines
+
+
+def test_each_symbol_of_swift_is_in_the_reference() -> None:
+    assert list(swift.undocumented()) == []
+    page = swift.page()
+    assert page.index("### KVStoreClient {") < page.index("### Configuration {")
+    assert "Entities.Iterator" not in page
+    parents = {one.path[:-1] for one in swift.symbols() if not one.is_usual}
+    types = {one.path for one in swift.symbols() if one.is_type}
+    assert parents - types == {()}, "a member would have no place"
 
 
 def test_a_status_without_a_row_is_missed(tmp_path: Path) -> None:

@@ -24,9 +24,11 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 # First: it finds the binding and the server.
 from torture import APP_KEY, APP_SECRET, check_integrity
@@ -149,16 +151,30 @@ class Process:
             self.reader.join()
 
 
+class Service(Protocol):
+    """What clients work on: one server, or a cluster."""
+
+    @property
+    def host(self) -> str:
+        """The address for a client."""
+
+    def kill(self) -> None:
+        """Let it fail."""
+
+    def start(self) -> None:
+        """Mend it."""
+
+
 class Faults:
     """The server, the proxy and the processes."""
 
-    def __init__(self, directory: Path, seed: int) -> None:
+    def __init__(self, directory: Path, seed: int, server: Service) -> None:
         """Start everything but the workers."""
         self.directory = directory
         self.chance = random.Random(seed)
         self.report = Report(seed=seed)
         self.ledger = Ledger()
-        self.server = Server(directory / "server", f"{APP_KEY}:{APP_SECRET}")
+        self.server = server
         self.proxy = FaultyProxy(int(self.server.host.rpartition(":")[2]), random.Random(seed + 1))
         for name in self.devices:
             with kvstore.Client(**self.options(name) | {"host": self.server.host}) as client:
@@ -251,16 +267,28 @@ class Faults:
         for process in self.processes:
             process.kill()
         self.proxy.close()
-        self.server.kill()
 
 
-def main(arguments: list[str]) -> int:
-    """Gives 0 if nothing is wrong."""
+@contextmanager
+def one_server(directory: Path, _: random.Random) -> Iterator[Service]:
+    """Give a server of its own."""
+    with Server(directory / "server", f"{APP_KEY}:{APP_SECRET}") as server:
+        yield server
+
+
+def main(
+    arguments: list[str],
+    serving: Callable[[Path, random.Random], AbstractContextManager[Service]] = one_server,
+) -> int:
+    """Give 0 if nothing is wrong. `serving`: what the clients work on."""
     seconds = float(arguments[0]) if arguments else 60
     seed = int(os.environ.get("TORTURE_SEED", time.time_ns() % 1_000_000))
     print(f"TORTURE_SEED={seed}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="kvstore-faults-") as directory:
-        faults = Faults(Path(directory), seed)
+    with (
+        tempfile.TemporaryDirectory(prefix="kvstore-faults-") as directory,
+        serving(Path(directory), random.Random(seed + 2)) as server,
+    ):
+        faults = Faults(Path(directory), seed, server)
         try:
             faults.run(seconds)
         finally:

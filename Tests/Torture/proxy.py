@@ -1,6 +1,6 @@
 """A TCP proxy that does to connections what bad networks do.
 
-Each connection draws its fate: nothing, a cut behind a random number of bytes (of the request or
+Each connection draws its fate: nothing, a cut after a random number of bytes (of the request or
 of the answer), a reset, a delay, a throttle. Until `heal()` is called.
 """
 
@@ -11,28 +11,24 @@ import contextlib
 import random
 import socket
 import struct
-import threading
 from collections import Counter
+
+from tcp_relay import TCPRelay, first_of
 
 #: How likely each fate is, in percent; the rest passes unharmed.
 FATES = {"cut request": 6, "cut answer": 6, "reset": 5, "delay": 8, "throttle": 5}
 PIECE = 4096
 
 
-class FaultyProxy:
-    """Listens on a port of its own and passes what comes on to another, on a thread of its own."""
+class FaultyProxy(TCPRelay):
+    """Passes connections on as their fates are."""
 
     def __init__(self, target: int, chance: random.Random) -> None:
         """Start to listen."""
-        self.target = target
         self.faults: Counter[str] = Counter()
         self._chance = chance
         self._healthy = False
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self._listener.getsockname()[1]
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
+        super().__init__(target)
 
     @property
     def host(self) -> str:
@@ -42,24 +38,6 @@ class FaultyProxy:
     def heal(self) -> None:
         """From now on nothing happens to new connections."""
         self._healthy = True
-
-    def close(self) -> None:
-        """Stop listening, and cut what is open."""
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-
-    def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        server = self._loop.run_until_complete(
-            asyncio.start_server(self._serve, sock=self._listener)
-        )
-        self._loop.run_forever()
-        server.close()
-        tasks = asyncio.all_tasks(self._loop)
-        for task in tasks:
-            task.cancel()
-        self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
-        self._loop.close()
 
     def _fate(self) -> str:
         if self._healthy:
@@ -80,15 +58,10 @@ class FaultyProxy:
                 await reader.read(self._chance.randrange(1, PIECE))
                 return _reset(writer)
             there, back = await asyncio.open_connection("127.0.0.1", self.target)
-            ways = [
+            await first_of(
                 asyncio.ensure_future(self._pass(reader, back, fate, "request")),
                 asyncio.ensure_future(self._pass(there, writer, fate, "answer")),
-            ]
-            # When one side is gone, the other learns of it at once.
-            _, left = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
-            for way in left:
-                way.cancel()
-            await asyncio.gather(*ways, return_exceptions=True)
+            )
         except OSError:
             pass
         finally:

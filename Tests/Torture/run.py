@@ -2,9 +2,10 @@
 
     run.py WORLDS SECONDS KILLS
 
-So many simulated worlds, so many seconds of bad network with real processes, so many kills of
-one that saves. The report has how many schedules, kills and faults there were, what was lost,
-doubled, wedged and divergent, and for each failure the seed, and the command that repeats it.
+So many simulated worlds, so many seconds of bad network with real processes, first with one
+server, then with a cluster that fails, so many kills of one that saves. The report has how many
+schedules, kills and faults there were, what was lost, doubled, wedged and divergent, and for each
+failure the seed, and the command that repeats it.
 """
 
 from __future__ import annotations
@@ -57,10 +58,13 @@ def read(file: Path) -> dict[str, Any]:
     return report
 
 
-def summary(world: dict[str, Any], fault: dict[str, Any], kill: dict[str, Any]) -> dict[str, Any]:
+def summary(
+    world: dict[str, Any], fault: dict[str, Any], cluster: dict[str, Any], kill: dict[str, Any]
+) -> dict[str, Any]:
     """Put the reports together."""
     found: dict[str, list[str]] = {
-        kind: [*fault.get(kind, []), *kill.get(kind, []), *(world.get(kind, []))] for kind in KINDS
+        kind: [text for report in (fault, cluster, kill, world) for text in report.get(kind, [])]
+        for kind in KINDS
     }
     seeds = []
     for failure in world.get("failures", []):
@@ -69,7 +73,7 @@ def summary(world: dict[str, Any], fault: dict[str, Any], kill: dict[str, Any]) 
         for text in failure["findings"]:
             kind = re.match(r"(\w+):", text)
             found[kind[1] if kind and kind[1] in KINDS else "other"].append(text)
-    for name, report in (("faults.py", fault), ("torture.py", kill)):
+    for name, report in (("faults.py", fault), ("cluster.py", cluster), ("torture.py", kill)):
         if any(report.get(kind) for kind in KINDS):
             seeds.append(f"TORTURE_SEED={report.get('seed')} Tests/Torture/{name}")
     return {
@@ -77,6 +81,10 @@ def summary(world: dict[str, Any], fault: dict[str, Any], kill: dict[str, Any]) 
         "seconds": fault.get("seconds", 0),
         "kills": {**fault.get("kills", {}), "saver": kill.get("kills", 0)},
         "faults": fault.get("faults", {}),
+        "cluster": {
+            key: cluster.get(key, 0)
+            for key in ("seconds", "kills", "faults", "weather", "acknowledged", "entities")
+        },
         "failedCalls": fault.get("weather", 0),
         "acknowledged": fault.get("acknowledged", 0),
         **{kind: len(texts) for kind, texts in found.items()},
@@ -93,6 +101,7 @@ def main(arguments: list[str]) -> int:
         result = summary(
             worlds(count, directory),
             program("faults.py", seconds, directory),
+            program("cluster.py", seconds, directory),
             program("torture.py", kills, directory),
         )
     REPORT.write_text(json.dumps(result, indent=2) + "\n")

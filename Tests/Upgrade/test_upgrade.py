@@ -59,7 +59,7 @@ def test_a_client_finds_everything_offline(data: Path) -> None:
 def test_client_and_server_go_on_where_they_were(data: Path) -> None:
     """The server has its users and entities; what the client had not sent arrives."""
     with (
-        Server(data / "server", f"{APP}:secret") as server,
+        Server(data / "server", f"{APP}:secret", storage="sqlite") as server,
         client(data, server.host) as opened,
     ):
         for name in ("notes", "places"):

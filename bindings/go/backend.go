@@ -40,44 +40,48 @@ import (
 	"unsafe"
 )
 
-// A BackendService is what clients synchronise with: a program's own, in place of a host. Its methods run in goroutines
-// of their own, many at the same time. Their contexts end when nobody waits for them any more.
+// A BackendService is a backend that the program implements itself, in place of a server. Clients synchronise with it.
+// The library calls its methods in goroutines of their own, several at the same time. The context of a call ends as
+// soon as nobody waits for the answer any more.
 //
-// An error is how a request fails: an [Error] or a [Status] is itself, context.DeadlineExceeded and
-// os.ErrDeadlineExceeded are ErrTimeout, os.ErrPermission is ErrForbidden, everything else is ErrNetwork: no answer. A
-// panic is ErrServer. No write is lost by any of them. docs/backends.md describes what each method is asked and answers.
+// A method fails by returning an error. An [Error] or a [Status] keeps its kind. context.DeadlineExceeded and
+// os.ErrDeadlineExceeded become ErrTimeout, and os.ErrPermission becomes ErrForbidden. Every other error becomes
+// ErrNetwork, which means that there was no answer. A panic becomes ErrServer. No write is lost by any of these errors.
+// docs/backends.md describes the requests and the answers of each method.
 type BackendService interface {
-	// Fetch gives a page of a collection.
+	// Fetch returns one page of a collection.
 	Fetch(ctx context.Context, fetch Fetch) (FetchedPage, error)
-	// FetchIDs gives the records of these ids that there are, in any order.
+	// FetchIDs returns the records with these ids that exist, in any order.
 	FetchIDs(ctx context.Context, collection string, ids []json.RawMessage) ([]json.RawMessage, error)
-	// Write carries out writes; one result for each, in their order.
+	// Write carries out the writes and returns one result for each of them, in the same order.
 	Write(ctx context.Context, collection string, writes []Write) ([]WriteResult, error)
 }
 
-// A ChangeTeller is a [BackendService] that can tell what has changed. From others everything is read each time.
+// A ChangeTeller is a [BackendService] that can report changes. From other backends, every pull reads everything.
 type ChangeTeller interface {
-	// ChangedSince gives what has happened since a token; ErrUnknownToken if that is too old or of other data.
+	// ChangedSince returns the changes since a token. It returns ErrUnknownToken if the token is too old or not one of its
+	// own.
 	ChangedSince(ctx context.Context, collection, token string) (ChangedPage, error)
 }
 
-// A LiveTeller is a [BackendService] that can tell of changes when they happen. With others live data is ErrUnsupported.
+// A LiveTeller is a [BackendService] that reports changes as they happen. With other backends, live data is
+// ErrUnsupported.
 type LiveTeller interface {
-	// Live waits until something happens to a collection. after is what the last page had as Next; nil asks for the
-	// present place, at once and without changes. After some minutes without a change give an empty page.
+	// Live waits until a collection changes. The parameter after is the Next of the last page. If it is nil, Live returns
+	// the current position at once, without changes. If nothing changes for some minutes, it should return an empty page.
 	Live(ctx context.Context, collections []string, after json.RawMessage) (LivePage, error)
 }
 
-// ErrUnknownToken says that everything has to be read.
+// ErrUnknownToken means that the changes since a token are not known, so the client reads everything.
 var ErrUnknownToken = errors.New("kvstore: unknown token")
 
-// Fetch is a page that is asked for.
+// Fetch is a request for one page.
 type Fetch struct {
 	Collection string `json:"collection"`
 	PageSize   int    `json:"pageSize"`
-	// After is what the page before gave as Next; nil for the first page.
+	// After is the Next of the page before. It is nil for the first page.
 	After json.RawMessage `json:"after"`
-	// Filter: what does not match may be left out; a backend with Queries must leave it out.
+	// Filter selects records. A backend without Queries may ignore it; a backend with Queries must apply it.
 	Filter json.RawMessage `json:"filter"`
 	// Sort, Skip and Limit are for backends with Queries.
 	Sort  json.RawMessage `json:"sort"`
@@ -85,59 +89,59 @@ type Fetch struct {
 	Limit *int            `json:"limit"`
 }
 
-// A FetchedPage is some records of a collection.
+// A FetchedPage is one page of records of a collection.
 type FetchedPage struct {
 	Records []json.RawMessage `json:"records"`
-	// Next asks for the page behind this one; nil: this is the last one.
+	// Next identifies the page after this one. It is nil on the last page.
 	Next any `json:"next"`
-	// Token, of a first page, is the state of the collection before it was read, for a [ChangeTeller].
+	// Token, on a first page, is the state of the collection before it was read. It is for a [ChangeTeller].
 	Token string `json:"token,omitempty"`
 }
 
-// A RecordChange is a record that was made or changed, or, with an ID and no record, one that has gone.
+// A RecordChange has a record that was created or changed. If it has an ID and no record, that record was deleted.
 type RecordChange struct {
 	Record json.RawMessage `json:"upsert,omitempty"`
 	ID     any             `json:"delete,omitempty"`
-	// Version is what the record is that has gone, where the backend has versions of these.
+	// Version is the version of a deletion, if the backend has versions for deletions.
 	Version any `json:"version,omitempty"`
 }
 
-// A CollectionChange is a change of a record, and where.
+// A CollectionChange is a change of a record and the name of its collection.
 type CollectionChange struct {
 	Collection string `json:"collection"`
 	RecordChange
 }
 
-// A LivePage is what has happened to some collections since they were asked for last, in its order.
+// A LivePage has the changes of some collections since the last page, in the order in which they happened.
 type LivePage struct {
 	Changes []CollectionChange `json:"changes"`
-	// Next is where to go on from; any JSON value but null.
+	// Next is the position after this page: any JSON value except null.
 	Next any `json:"next"`
-	// Incomplete: something that happened before is not among the changes.
+	// Incomplete means that earlier changes are missing from this page.
 	Incomplete bool `json:"incomplete"`
 }
 
-// A ChangedPage is what has happened to a collection, in its order.
+// A ChangedPage has the changes of one collection, in the order in which they happened.
 type ChangedPage struct {
 	Changes []RecordChange `json:"changes"`
-	// Token is what to ask from the next time; More says that there is more behind it.
+	// Token is the position after this page. More means that further changes follow.
 	Token string `json:"token"`
 	More  bool   `json:"more"`
 }
 
-// Write is one write of a batch.
+// A Write is one write of a batch.
 type Write struct {
 	// Operation is "create", "update" or "delete".
 	Operation string          `json:"op"`
 	ID        json.RawMessage `json:"id"`
 	// Record is nil for a deletion.
 	Record json.RawMessage `json:"record"`
-	// Condition is the version that must be there, "null" if no such record may be there, nil if there is no
-	// condition. A record that is to be created must not be there in any case.
+	// Condition is the version that the stored record must have. "null" means that no record may exist, and nil means that
+	// there is no condition. A create requires that no record exists in any case.
 	Condition json.RawMessage `json:"if"`
 }
 
-// MayReplace tells whether the write may be carried out where this version is, as JSON; nil: no such record.
+// MayReplace reports whether the condition allows a record with this version, as JSON. A nil version means no record.
 func (w Write) MayReplace(version json.RawMessage) bool {
 	switch {
 	case w.Operation == "create" || string(w.Condition) == "null":
@@ -148,27 +152,28 @@ func (w Write) MayReplace(version json.RawMessage) bool {
 	return bytes.Equal(w.Condition, version)
 }
 
-// A WriteResult is what came of one write; see [WriteStored], [WriteDeleted], [WriteConflict], [WriteRefused] and [WriteLater].
+// A WriteResult is the result of one write: see [WriteStored], [WriteDeleted], [WriteConflict], [WriteRefused] and
+// [WriteLater].
 type WriteResult struct{ members M }
 
-// MarshalJSON writes it as the library reads it.
+// MarshalJSON writes the result in the form that the library reads.
 func (r WriteResult) MarshalJSON() ([]byte, error) { return json.Marshal(r.members) }
 
-// WriteStored: the write was carried out; the record as it is now.
+// WriteStored is the result of a save that was carried out. It has the record as it is now.
 func WriteStored(record json.RawMessage) WriteResult { return WriteResult{M{"stored": record}} }
 
-// WriteDeleted: the record is gone; whether there was one.
+// WriteDeleted is the result of a deletion that was carried out. It says whether there was a record.
 func WriteDeleted(existed bool) WriteResult { return WriteResult{M{"deleted": existed}} }
 
-// WriteConflict: what is there, nil for nothing, does not meet the condition, or is there although it was to be created.
+// WriteConflict means that the stored record does not meet the condition, or exists already. A nil record means none.
 func WriteConflict(record json.RawMessage) WriteResult { return WriteResult{M{"conflict": record}} }
 
-// WriteRefused: the write is refused for good, as ErrInvalid, ErrNotFound, ErrForbidden or ErrTooLarge.
+// WriteRefused means that the backend refuses the write for good: ErrInvalid, ErrNotFound, ErrForbidden or ErrTooLarge.
 func WriteRefused(status Status, message string) WriteResult {
 	return WriteResult{M{"refused": M{"message": message, "status": int(status)}}}
 }
 
-// WriteLater: not now; perhaps after some time, 0 for unknown.
+// WriteLater means that the backend cannot write now. It may say after which time to try again; 0 means unknown.
 func WriteLater(message string, after time.Duration) WriteResult {
 	later := M{"message": message}
 	if after > 0 {
@@ -177,42 +182,42 @@ func WriteLater(message string, after time.Duration) WriteResult {
 	return WriteResult{M{"later": later}}
 }
 
-// An IDMember is a member that records are known by.
+// An IDMember is a member of a record that is its id, or a part of it.
 type IDMember struct {
 	Name string
-	// Integer: it holds integers; else texts.
+	// Integer says that the member holds integers. Otherwise it holds strings.
 	Integer bool
 }
 
-// A VersionMember is where a record has its version: what is another one after each change.
+// A VersionMember is the member of a record that holds its version, which differs after each change.
 type VersionMember struct {
-	// Path is the member, inside of others if there are several names. Empty: there are no versions, and what others have
-	// changed in the meantime is overwritten.
+	// Path is the name of the member, or the names that lead to a nested one. If it is empty, records have no versions,
+	// and a push overwrites what others have changed in the meantime.
 	Path []string
-	// Integer: it is an integer that grows. Ordered: it is a text, of which the greater is the later one. Neither: nothing
-	// is known of it but whether it is another one.
+	// Integer means an integer that grows. Ordered means a string, where a later version is greater. If both are false,
+	// versions can only be compared for equality.
 	Integer, Ordered bool
 }
 
-// BackendOptions say what a backend's records look like and what it can do. A zero value means the default.
+// BackendOptions describe a backend's records and abilities. A zero value means the default.
 type BackendOptions struct {
-	// ID is the member that records are known by, or several of which only all together tell one record from another;
-	// default: "_id".
+	// ID is the member that identifies a record, or several members that do so together. The default is "_id".
 	ID      []IDMember
 	Version VersionMember
-	// BackendMembers are members that are the backend's, and no content.
+	// BackendMembers are members that belong to the backend and are not content.
 	BackendMembers []string
-	// Queries: Fetch evaluates filter, order, skip and limit; else the library does.
+	// Queries says that Fetch applies filter, sort, skip and limit. Otherwise the library does.
 	Queries bool
-	// IgnoresConditions: Write does not keep conditions, so that the library looks first.
+	// IgnoresConditions says that Write does not check conditions. The library then reads the record before it writes.
 	IgnoresConditions bool
-	// PageSize (1,000), IDsPerRequest (100) and WritesPerRequest (100) bound requests, MaxAnswerBytes (100 MiB) answers.
+	// PageSize (1,000), IDsPerRequest (100), WritesPerRequest (100) and MaxAnswerBytes (100 MiB) are limits with their
+	// defaults.
 	PageSize, IDsPerRequest, WritesPerRequest, MaxAnswerBytes int
-	// RequestsAtOnce is how many requests are under way at the same time; default: 4.
+	// RequestsAtOnce is the largest number of requests at the same time. The default is 4.
 	RequestsAtOnce int
 }
 
-// MarshalJSON writes the options as the library reads them.
+// MarshalJSON writes the options in the form that the library reads.
 func (o BackendOptions) MarshalJSON() ([]byte, error) {
 	members := map[string]any{"queries": o.Queries, "conditions": !o.IgnoresConditions}
 	var id []M
@@ -245,8 +250,8 @@ func kindOf(isInteger bool) string {
 	return "text"
 }
 
-// RegisterBackend gives a backend a name, for Options.Backend, in this process. A name is given once; UnregisterBackend
-// takes it back.
+// RegisterBackend registers a backend under a name of this process, for Options.Backend. A name can be registered once,
+// until UnregisterBackend removes it.
 func RegisterBackend(name string, service BackendService, options BackendOptions) error {
 	description, err := marshal(options)
 	if err != nil {
@@ -264,13 +269,13 @@ func RegisterBackend(name string, service BackendService, options BackendOptions
 		hasLive = 1
 	}
 	var left *C.kv_error
-	// The library gives the number back, also when it refuses.
+	// The library releases the number through kvgoFree, also when it returns an error.
 	status := C.kvgo_backend_register(characters(text), characters(description), C.size_t(len(description)),
 		hasChanges, hasLive, remember(&backendHost{service: service}), &left)
 	return check(status, left)
 }
 
-// UnregisterBackend takes a name back: no client is opened with it any more. Clients that are open go on.
+// UnregisterBackend removes a name. No further client can open with it; clients that are open keep their backend.
 func UnregisterBackend(name string) error {
 	text, err := terminated(name, "the name")
 	if err != nil {
@@ -280,10 +285,10 @@ func UnregisterBackend(name string) error {
 	return check(C.kv_backend_unregister(characters(text), &left), left)
 }
 
-// A backendHost is a backend as the library calls it: requests come as numbers and JSON.
+// A backendHost receives the library's calls, with requests as numbers and JSON, and calls the BackendService.
 type backendHost struct {
 	service BackendService
-	// running has the cancel functions of the requests under way, by their numbers.
+	// running has the cancel functions of the current requests, by request number.
 	running sync.Map
 }
 
@@ -323,10 +328,10 @@ func kvgoCancel(context unsafe.Pointer, request C.uint64_t) {
 	}
 }
 
-// kvgoCancel has a parameter that hides the package context.
+// kvgoCancel needs this name, because its parameter hides the package context.
 type cancelFunc = context.CancelFunc
 
-// begin carries out a request in a goroutine.
+// begin starts a goroutine that carries out a request.
 func begin(
 	pointer unsafe.Pointer, request C.uint64_t, text *C.char, length C.size_t,
 	operation func(*backendHost, context.Context, []byte) (any, error),
@@ -346,7 +351,7 @@ func begin(
 	}()
 }
 
-// attempt runs an operation; a panic is an error.
+// attempt runs an operation and turns a panic into an error.
 func (h *backendHost) attempt(
 	ctx context.Context, asked []byte, operation func(*backendHost, context.Context, []byte) (any, error),
 ) (text []byte, err error) {
@@ -363,7 +368,7 @@ func (h *backendHost) attempt(
 	return json.Marshal(given)
 }
 
-// complete answers a request. Whether somebody still waits for it does not matter.
+// complete answers a request. The library ignores the answer if nobody waits for it any more.
 func complete(request C.uint64_t, text []byte, err error) {
 	status := C.kv_status(C.KV_OK)
 	if err != nil {
@@ -373,7 +378,7 @@ func complete(request C.uint64_t, text []byte, err error) {
 	C.kv_backend_complete(request, status, characters(text), C.size_t(len(text)), nil)
 }
 
-// statusOf gives the status that an error of a backend stands for.
+// statusOf returns the status of an error that a backend returned.
 func statusOf(err error) Status {
 	var described *Error
 	var status Status

@@ -137,7 +137,7 @@ func textOf(id json.RawMessage) string {
 	return text
 }
 
-// A diary is a shelf that can tell what has changed.
+// A diary is a shelf that reports changes.
 type diary struct {
 	*shelf
 	received int

@@ -11,15 +11,15 @@ import (
 	"unsafe"
 )
 
-// callbacks are what C calls by a number: no Go pointer crosses into C. An entry lives until C says
-// that no call will follow.
+// callbacks holds what C calls, by a number, so that no Go pointer crosses into C. An entry is removed when C reports
+// that no further call will follow.
 var callbacks = struct {
 	sync.Mutex
 	next    C.uintptr_t
 	entries map[C.uintptr_t]any
 }{entries: map[C.uintptr_t]any{}}
 
-// remember gives a callback a number, in C memory that kvgoFree frees.
+// remember stores a callback and returns its number, in C memory that kvgoFree frees.
 func remember(callback any) unsafe.Pointer {
 	callbacks.Lock()
 	defer callbacks.Unlock()
@@ -36,10 +36,10 @@ func recall(context unsafe.Pointer) any {
 	return callbacks.entries[*(*C.uintptr_t)(context)]
 }
 
-// answers receives what an operation answers.
+// answers receives the answers of an operation.
 type answers struct {
 	local func(json.RawMessage, error)
-	// final receives the last answer: what a find finds goes there and nowhere else.
+	// final receives the last answer. The entities of a find arrive only here.
 	final chan found
 }
 
@@ -64,7 +64,7 @@ func kvgoAnswer(context unsafe.Pointer, answer *C.kv_answer) {
 	}
 }
 
-// contents copies what an answer lends.
+// contents copies the text of an answer, which C lends only for the call.
 func contents(answer *C.kv_answer) ([]byte, error) {
 	if failed(answer.status) {
 		return nil, describe(answer.status, answer.error)
@@ -79,7 +79,7 @@ func contents(answer *C.kv_answer) ([]byte, error) {
 	return text, err
 }
 
-// event receives what a subscription tells; what it is given is its own.
+// event receives the events of a subscription. It owns the bytes that it receives.
 type event func([]byte, error)
 
 //export kvgoEvent
@@ -95,7 +95,7 @@ func kvgoEvent(context unsafe.Pointer, lent *C.kv_event) {
 	}
 }
 
-// decider decides a conflict: a number and, if it merged, an entity.
+// decider decides a conflict. It returns the decision as a number and, for a merge, the entity.
 type decider func(Conflict) (C.int32_t, []byte)
 
 //export kvgoConflict

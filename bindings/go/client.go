@@ -23,7 +23,7 @@ import (
 // A Client is one application on one backend with one data directory.
 type Client struct {
 	handle *C.kv_client
-	// over is closed when no callback will come any more.
+	// over is closed after the last callback.
 	over    chan struct{}
 	closing sync.Once
 	closed  error
@@ -45,8 +45,8 @@ func Open(options Options) (*Client, error) {
 	return client, nil
 }
 
-// Close closes the client, its collections, iterators and running calls, which end with
-// ErrCancelled. Pending writes stay. A second time is harmless.
+// Close closes the client, its collections and its iterators, and cancels its running calls with ErrCancelled. Pending
+// writes are kept. A second call does nothing.
 func (c *Client) Close() error {
 	c.closing.Do(func() {
 		runtime.SetFinalizer(c, nil)
@@ -56,7 +56,7 @@ func (c *Client) Close() error {
 	return c.closed
 }
 
-// A LogLevel says how detailed a line of the log is.
+// A LogLevel is the level of detail of the log.
 type LogLevel int
 
 // The levels of the log.
@@ -67,8 +67,8 @@ const (
 	LogDebug
 )
 
-// SetLog sends the log to a function, up to a level; nil switches it off. The function runs on the
-// client's callback thread. Tokens, secrets and bodies are never logged.
+// SetLog sends the log up to a level to a function; nil switches the log off. The function runs on the client's
+// callback thread. Tokens, secrets and bodies are never logged.
 func (c *Client) SetLog(level LogLevel, log func(LogLevel, string)) error {
 	var left *C.kv_error
 	if log == nil {
@@ -82,15 +82,15 @@ func (c *Client) SetLog(level LogLevel, log func(LogLevel, string)) error {
 	return check(status, left)
 }
 
-// A User is somebody known to the backend.
+// A User is a user of the backend.
 type User struct {
 	ID       string `json:"_id"`
 	Username string `json:"username"`
-	// JSON is everything the backend tells about the user, never the session's token.
+	// JSON is everything that the backend reports about the user. It never has the session's token.
 	JSON json.RawMessage `json:"-"`
 }
 
-// Backend is what a ping tells.
+// A Backend is the answer to a ping.
 type Backend struct {
 	Version         string `json:"version"`
 	Kinvey          string `json:"kinvey"`
@@ -109,8 +109,8 @@ func (c *Client) Ping(ctx context.Context, options ...Option) (Backend, error) {
 	return unmarshal[Backend](text)
 }
 
-// Signup creates a user and logs it in. members holds "username", "password" and what else is to be
-// known; nil makes an implicit user. While writes of another user wait it is ErrPending, and nobody is created.
+// Signup creates a user and logs it in. members holds "username", "password" and any further members; nil creates an
+// implicit user. While writes of another user are pending, it fails with ErrPending and creates nobody.
 func (c *Client) Signup(ctx context.Context, members any, options ...Option) (User, error) {
 	return c.user(ctx, members, options, func(body []byte, text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
 		return C.kv_user_signup_async(c.handle, characters(body), C.size_t(len(body)), text,
@@ -118,13 +118,13 @@ func (c *Client) Signup(ctx context.Context, members any, options ...Option) (Us
 	})
 }
 
-// Login logs a user in, in place of the active one. The same user finds local data and unsent work again; for another
-// one the local data is deleted, and it is ErrPending while writes wait.
+// Login logs a user in, in place of the active one. Local data and pending writes of the same user are kept. For
+// another user the local data is deleted first; while writes are pending, that fails with ErrPending.
 func (c *Client) Login(ctx context.Context, username, password string, options ...Option) (User, error) {
 	return c.login(ctx, M{"username": username, "password": password}, options)
 }
 
-// LoginWithIdentity logs a user in by the account of another provider, such as M{"google": M{…}}.
+// LoginWithIdentity logs a user in through an account at another provider, such as M{"google": M{…}}.
 func (c *Client) LoginWithIdentity(ctx context.Context, identity any, options ...Option) (User, error) {
 	return c.login(ctx, M{"_socialIdentity": identity}, options)
 }
@@ -136,8 +136,8 @@ func (c *Client) login(ctx context.Context, credentials any, options []Option) (
 	})
 }
 
-// LoginPage gives the address of the page on which somebody logs in, to be shown in a browser. It ends at
-// redirectURI with a code in its query, for LoginWithCode.
+// LoginPage returns the address of a login page, which the program opens in a browser. After the login, the browser
+// goes to redirectURI with a code in its query, which LoginWithCode takes.
 func (c *Client) LoginPage(redirectURI string, options ...Option) (string, error) {
 	redirect, err := terminated(redirectURI, "redirect URI")
 	if err != nil {
@@ -158,7 +158,7 @@ func (c *Client) LoginPage(redirectURI string, options ...Option) (string, error
 	return string(taken(page, length)), nil
 }
 
-// LoginWithCode logs the user in who was on the LoginPage; the session renews itself.
+// LoginWithCode logs in the user who used the LoginPage. Its session is renewed automatically.
 func (c *Client) LoginWithCode(ctx context.Context, code, redirectURI string, options ...Option) (User, error) {
 	secret, err := terminated(code, "code")
 	if err != nil {
@@ -178,8 +178,8 @@ func (c *Client) LoginWithCode(ctx context.Context, code, redirectURI string, op
 	return userFrom(text)
 }
 
-// Logout logs the active user out and wipes the local data unless [KeepData] is given. It refuses
-// with ErrPending to wipe unsent work unless [DiscardPending] is given.
+// Logout logs the active user out and deletes the local data, unless [KeepData] is given. While writes are pending, it
+// fails with ErrPending, unless [DiscardPending] is given.
 func (c *Client) Logout(ctx context.Context, options ...Option) error {
 	_, err := c.run(ctx, options, func(text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
 		return C.kv_user_logout_async(c.handle, text, r.done, r.context, r.free, q, e)
@@ -187,7 +187,7 @@ func (c *Client) Logout(ctx context.Context, options ...Option) error {
 	return err
 }
 
-// ActiveUser gives the user as last seen, without a network call; ErrNoUser if nobody is logged in.
+// ActiveUser returns the user as last read, without a network call. It fails with ErrNoUser if nobody is logged in.
 func (c *Client) ActiveUser() (User, error) {
 	var text *C.char
 	var length C.size_t
@@ -211,7 +211,7 @@ func (c *Client) Me(ctx context.Context, options ...Option) (User, error) {
 	return userFrom(text)
 }
 
-// UpdateUser replaces members of the active user on the backend, its "password" included.
+// UpdateUser replaces members of the active user on the backend. "password" may be one of them.
 func (c *Client) UpdateUser(ctx context.Context, members any, options ...Option) (User, error) {
 	return c.user(ctx, members, options, func(body []byte, text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
 		return C.kv_user_update_async(c.handle, characters(body), C.size_t(len(body)), text,
@@ -219,7 +219,7 @@ func (c *Client) UpdateUser(ctx context.Context, members any, options ...Option)
 	})
 }
 
-// DeleteUser disables the active user on the backend, or deletes it with [Hard]; then as Logout.
+// DeleteUser disables the active user on the backend, or deletes it with [Hard]. Then it logs out, as Logout does.
 func (c *Client) DeleteUser(ctx context.Context, options ...Option) error {
 	_, err := c.run(ctx, options, func(text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
 		return C.kv_user_delete_async(c.handle, text, r.done, r.context, r.free, q, e)
@@ -227,7 +227,7 @@ func (c *Client) DeleteUser(ctx context.Context, options ...Option) error {
 	return err
 }
 
-// UserExists tells whether a user name is taken.
+// UserExists reports whether a user name is taken.
 func (c *Client) UserExists(ctx context.Context, username string, options ...Option) (bool, error) {
 	name, err := terminated(username, "username")
 	if err != nil {
@@ -244,8 +244,8 @@ func (c *Client) UserExists(ctx context.Context, username string, options ...Opt
 	return exists == "1" || exists == "true", nil
 }
 
-// LookupUsers finds the other users who have all of these members, such as M{"username": "ana"}; at least one is needed.
-// What users may be found by, and what is shown of them, is the backend's choice.
+// LookupUsers finds other users by members such as M{"username": "ana"}, all of which must match. At least one is
+// required. The backend decides which members it searches and which it returns.
 func (c *Client) LookupUsers(ctx context.Context, members M, options ...Option) ([]User, error) {
 	wanted, err := marshal(members)
 	if err != nil {
@@ -261,7 +261,7 @@ func (c *Client) LookupUsers(ctx context.Context, members M, options ...Option) 
 	return each(texts, userFrom)
 }
 
-// run runs an operation of the client; begin gets the options as C reads them.
+// run runs an operation of the client. begin receives the options in the form that C reads.
 func (c *Client) run(
 	ctx context.Context, options []Option,
 	begin func(*C.char, completion, **C.kv_request, **C.kv_error) C.kv_status,
@@ -277,7 +277,7 @@ func (c *Client) run(
 	})
 }
 
-// user runs an operation that takes an object and gives a user.
+// user runs an operation that takes an object and returns a user.
 func (c *Client) user(
 	ctx context.Context, members any, options []Option,
 	begin func([]byte, *C.char, completion, **C.kv_request, **C.kv_error) C.kv_status,
@@ -305,16 +305,16 @@ func userFrom(text []byte) (User, error) {
 	return user, err
 }
 
-// Version gives the version of the loaded library, such as "0.1.0".
+// Version returns the version of the loaded library, such as "0.1.0".
 func Version() string { return C.GoString(C.kv_version()) }
 
-// HasFeature tells whether the loaded library has a feature, such as "kinvey".
+// HasFeature reports whether the loaded library has a feature, such as "kinvey".
 func HasFeature(name string) bool {
 	text, err := terminated(name, "feature")
 	return err == nil && C.kv_has_feature(characters(text)) != 0
 }
 
-// LiveObjects counts what is open in this process, of a kind such as "cursor" or, for "", in all; for
+// LiveObjects counts the open handles of this process, of a kind such as "cursor" or, for "", of all kinds. It is for
 // leak tests.
 func LiveObjects(kind string) int {
 	if kind == "" {
@@ -325,7 +325,7 @@ func LiveObjects(kind string) int {
 	return int(C.kv_live_objects(text))
 }
 
-// IsOffline tells whether an error means that no answer came from the backend.
+// IsOffline reports whether an error means that the backend did not answer.
 func IsOffline(err error) bool {
 	return errors.Is(err, ErrNetwork) || errors.Is(err, ErrTimeout)
 }

@@ -7,12 +7,12 @@ import (
 	"github.com/libkvstore/libkvstore/bindings/go/internal/wire"
 )
 
-// A Collection holds entities of type T: a struct, [M], or [json.RawMessage] for entities as the
-// bytes they are. T's "_id" is the entity's; without one a save chooses it.
+// A Collection holds entities of type T: a struct, [M], or [json.RawMessage] for entities as JSON text. The "_id" of T
+// is the id of the entity. If T has none, a save generates it.
 //
-// Members that a struct does not have are kept when it is saved: see [WithKnownMembers].
+// A save keeps the stored members that a struct does not have: see [WithKnownMembers].
 //
-// A nil query means all entities, but for [Collection.Remove].
+// A nil query means all entities, except for [Collection.Remove].
 type Collection[T any] struct {
 	store *store
 }
@@ -29,10 +29,10 @@ func OpenCollection[T any](
 	return &Collection[T]{opened}, nil
 }
 
-// Close closes the collection; its running calls and iterators go on. A second time is harmless.
+// Close closes the collection. Its running calls and iterators continue. A second call does nothing.
 func (c *Collection[T]) Close() error { return c.store.close() }
 
-// Find finds the entities that match; they are fetched while they are iterated over.
+// Find finds the entities that match. The iterator fetches them in pages.
 func (c *Collection[T]) Find(
 	ctx context.Context, query *Query, options ...Option,
 ) (*Iterator[T], error) {
@@ -43,7 +43,7 @@ func (c *Collection[T]) Find(
 	return newIterator[T](ctx, found), nil
 }
 
-// All finds the entities that match, and gives all of them at once.
+// All finds the entities that match and returns them as a slice.
 func (c *Collection[T]) All(ctx context.Context, query *Query, options ...Option) ([]T, error) {
 	it, err := c.Find(ctx, query, options...)
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *Collection[T]) All(ctx context.Context, query *Query, options ...Option
 	return it.All()
 }
 
-// Get finds one entity; ErrNotFound if there is none.
+// Get finds one entity by its id. It fails with ErrNotFound if there is none.
 func (c *Collection[T]) Get(ctx context.Context, id string, options ...Option) (T, error) {
 	return decode[T](c.store.findByID(ctx, id, options))
 }
@@ -62,7 +62,7 @@ func (c *Collection[T]) Count(ctx context.Context, query *Query, options ...Opti
 	return c.store.count(ctx, query, options)
 }
 
-// Save saves one entity and gives it as stored, with an "_id" if it had none.
+// Save saves one entity and returns it as stored, with an "_id" if it had none.
 func (c *Collection[T]) Save(ctx context.Context, entity T, options ...Option) (T, error) {
 	text, err := marshal(entity)
 	if err != nil {
@@ -72,13 +72,13 @@ func (c *Collection[T]) Save(ctx context.Context, entity T, options ...Option) (
 	return decode[T](c.store.save(ctx, text, options))
 }
 
-// Insert saves one entity if there is none of its "_id"; ErrConflict otherwise. See [IfMissing].
+// Insert saves one entity. It fails with ErrConflict if an entity with its "_id" exists: see [IfMissing].
 func (c *Collection[T]) Insert(ctx context.Context, entity T, options ...Option) (T, error) {
 	return c.Save(ctx, entity, append(options[:len(options):len(options)], IfMissing())...)
 }
 
-// SaveMany saves many entities, locally in one transaction. If some fail, the result has their
-// errors, and the call succeeds. A [Network] collection inserts them: it replaces none that is there.
+// SaveMany saves several entities, locally in one transaction. If some of them fail, the call succeeds, and the result
+// has their errors. In a [Network] collection it only inserts: entities that exist are not replaced.
 func (c *Collection[T]) SaveMany(
 	ctx context.Context, entities []T, options ...Option,
 ) (SaveManyResult[T], error) {
@@ -89,33 +89,33 @@ func (c *Collection[T]) SaveMany(
 	return decode[SaveManyResult[T]](c.store.saveMany(ctx, text, options))
 }
 
-// RemoveByID removes one entity; it gives 1, or 0 if there was none.
+// RemoveByID removes one entity and returns 1, or 0 if there was none.
 func (c *Collection[T]) RemoveByID(ctx context.Context, id string, options ...Option) (int, error) {
 	return c.store.removeByID(ctx, id, options)
 }
 
-// Remove removes the entities that match and counts them. A nil query is ErrInvalid: see [Collection.RemoveAll].
+// Remove removes the entities that match and returns their number. A nil query is ErrInvalid: see
+// [Collection.RemoveAll].
 func (c *Collection[T]) Remove(ctx context.Context, query *Query, options ...Option) (int, error) {
 	if query == nil {
-		return 0, invalid("without a query every entity goes: say RemoveAll if that is meant")
+		return 0, invalid("Remove needs a query; RemoveAll removes every entity")
 	}
 	return c.store.remove(ctx, query, options)
 }
 
-// RemoveAll removes every entity of the collection and counts them.
+// RemoveAll removes every entity of the collection and returns their number.
 func (c *Collection[T]) RemoveAll(ctx context.Context, options ...Option) (int, error) {
 	return c.store.remove(ctx, nil, options)
 }
 
-// Pull fetches the entities that match into the local store; ErrPending if writes are pending.
+// Pull fetches the entities that match into the local store. It fails with ErrPending if writes are pending.
 func (c *Collection[T]) Pull(
 	ctx context.Context, query *Query, options ...Option,
 ) (PullResult, error) {
 	return decode[PullResult](c.store.pull(ctx, query, options))
 }
 
-// PullEntities pulls, and gives the entities that match as they are on this machine afterwards; they are fetched while they
-// are iterated over.
+// PullEntities pulls and then finds the matching entities in the local store. The iterator fetches them in pages.
 func (c *Collection[T]) PullEntities(
 	ctx context.Context, query *Query, options ...Option,
 ) (*Iterator[T], error) {
@@ -125,7 +125,7 @@ func (c *Collection[T]) PullEntities(
 	return c.findHere(ctx, query, options)
 }
 
-// SyncEntities syncs, and gives the entities that match as they are on this machine afterwards, too.
+// SyncEntities syncs and then finds the matching entities in the local store, as [Collection.PullEntities] does.
 func (c *Collection[T]) SyncEntities(
 	ctx context.Context, query *Query, options ...Option,
 ) (SyncResult, *Iterator[T], error) {
@@ -143,42 +143,42 @@ func (c *Collection[T]) findHere(
 	return c.Find(ctx, query, append(append([]Option(nil), options...), WithReadPolicy(ReadLocal))...)
 }
 
-// Push sends all pending writes. If some are refused, the result has their errors, they stay
-// pending, and the call succeeds.
+// Push sends all pending writes. If the backend refuses some of them, the call succeeds, the result has their errors,
+// and they stay pending.
 func (c *Collection[T]) Push(ctx context.Context, options ...Option) (PushResult, error) {
 	return decode[PushResult](c.store.push(ctx, options))
 }
 
-// Sync pushes, then pulls what matches; nothing is pulled if the push left errors.
+// Sync pushes and then pulls what matches. It pulls nothing if the push had errors.
 func (c *Collection[T]) Sync(
 	ctx context.Context, query *Query, options ...Option,
 ) (SyncResult, error) {
 	return decode[SyncResult](c.store.sync(ctx, query, options))
 }
 
-// Pending gives the writes that wait to be pushed.
+// Pending returns the queue of pending writes.
 func (c *Collection[T]) Pending() *Pending { return &Pending{c.store} }
 
-// CreateIndex makes an index over what the collection has on this machine. If there is the same one already,
-// nothing happens.
+// CreateIndex creates an index over the local entities of the collection. If the same index exists, it does nothing.
 func (c *Collection[T]) CreateIndex(index Index) error { return c.store.createIndex(index) }
 
-// DropIndex drops an index; ErrNotFound if there is none of this name.
+// DropIndex drops an index. It fails with ErrNotFound if there is none with this name.
 func (c *Collection[T]) DropIndex(name string) error { return c.store.dropIndex(name) }
 
 // Indexes lists the indexes of the collection.
 func (c *Collection[T]) Indexes() ([]StoredIndex, error) { return c.store.indexes() }
 
-// Explain runs a find in the local data and tells how it is carried out.
+// Explain runs a find in the local data and returns how it was carried out.
 func (c *Collection[T]) Explain(query *Query) (Explanation, error) { return c.store.explain(query) }
 
-// Purge forgets the pending writes of matching entities and counts them; the entities stay.
+// Purge discards the pending writes of matching entities and returns their number. The entities stay.
 func (c *Collection[T]) Purge(query *Query) (int, error) { return c.store.purge(query) }
 
-// Clear removes matching entities and their pending writes locally only, and counts the entities.
+// Clear removes matching entities and their pending writes from the local store only. It returns the number of
+// entities.
 func (c *Collection[T]) Clear(query *Query) (int, error) { return c.store.clear(query) }
 
-// decode reads what an operation gave.
+// decode reads the result of an operation.
 func decode[T any](text []byte, err error) (T, error) {
 	if err != nil {
 		var none T

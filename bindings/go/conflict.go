@@ -15,34 +15,34 @@ import (
 	"runtime"
 )
 
-// A Conflict is an entity that was changed or deleted here, while the backend has another version of
-// it than the one that was changed.
+// A Conflict is an entity that was changed or deleted on this device, while the backend has another version than the
+// one that the change started from.
 type Conflict struct {
 	ID string
-	// Base is what both started from; nil: there was nothing, or it is unknown.
+	// Base is the version that both changes started from. It is nil if there was none or if it is unknown.
 	Base json.RawMessage
-	// Local is what would be sent; nil: it was deleted here.
+	// Local is the entity that a push would send. It is nil if it was deleted on this device.
 	Local json.RawMessage
-	// Remote is what the backend has; nil: it was deleted there.
+	// Remote is the entity on the backend. It is nil if it was deleted there.
 	Remote json.RawMessage
 }
 
-// A Decision is what a conflict handler says; the zero one leaves the conflict open.
+// A Decision is the answer of a conflict handler. The zero value leaves the conflict open.
 type Decision struct {
 	answer C.int32_t
 	entity any
 }
 
-// LeaveOpen sets the write aside, in conflict.
+// LeaveOpen quarantines the write as a conflict.
 func LeaveOpen() Decision { return Decision{} }
 
-// KeepLocal lets ours replace theirs.
+// KeepLocal replaces the backend's version by the local one.
 func KeepLocal() Decision { return Decision{answer: C.KV_CONFLICT_KEEP} }
 
-// TakeRemote lets theirs replace ours.
+// TakeRemote replaces the local version by the backend's.
 func TakeRemote() Decision { return Decision{answer: C.KV_CONFLICT_TAKE} }
 
-// DeleteBoth deletes the entity, here and there.
+// DeleteBoth deletes the entity locally and on the backend.
 func DeleteBoth() Decision { return Decision{answer: C.KV_CONFLICT_DELETE} }
 
 // Merged replaces both versions by an entity.
@@ -50,9 +50,9 @@ func Merged(entity any) Decision {
 	return Decision{answer: C.KV_CONFLICT_MERGED, entity: entity}
 }
 
-// SetConflictHandler lets a function decide the conflicts that calls of this collection meet, unless
-// [WithConflicts] says otherwise; nil takes it away. It runs on the client's callback thread and may
-// call anything, closing the client included. An entity that is no JSON leaves the conflict open.
+// SetConflictHandler sets the function that decides the conflicts of this collection, unless [WithConflicts] says
+// otherwise; nil removes it. The function runs on the client's callback thread. It may call anything, even close the
+// client. If a merged entity is not JSON, the conflict stays open.
 func (c *Collection[T]) SetConflictHandler(decide func(Conflict) Decision) error {
 	return c.store.setConflictHandler(decide)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
-// changedOnBothSides gives a collection with an entity that was changed here and on the backend, and
+// changedOnBothSides returns a collection with an entity that was changed here and on the backend, and
 // the backend's.
 func changedOnBothSides(t *testing.T) (notes, theirs *kvstore.Collection[kvstore.M]) {
 	t.Helper()

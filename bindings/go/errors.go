@@ -9,28 +9,28 @@ import (
 	"strings"
 )
 
-// An Error says what went wrong. Members that do not apply are zero, or -1 for places in the input.
+// An Error describes a failure. Members that do not apply are zero; offsets and indexes are then -1.
 type Error struct {
-	// Status is the kind; errors.Is compares it.
+	// Status is the kind of the failure; errors.Is compares it.
 	Status Status
 	// Message is one sentence in English.
 	Message string
-	// HTTP is the status code of the backend's answer; Code, Description and Debug are its words.
+	// HTTP is the status code of the backend's answer. Code, Description and Debug are texts from that answer.
 	HTTP                     int
 	Code, Description, Debug string
-	// RequestID is for the backend's support.
+	// RequestID identifies the request to the backend's support.
 	RequestID string
-	// Index is the place in the input, for one of many.
+	// Index is the index in the input, for calls that take several entities.
 	Index int
-	// ID is the entity concerned, Operation what was to be done with it.
+	// ID is the id of the entity, and Operation is the operation on it that failed.
 	ID, Operation string
 	// Position is the byte offset in a text that could not be parsed.
 	Position int
-	// Cause is the error of the context, if that ended, or of encoding/json, if an entity is not what its type says.
+	// Cause is the error of the context if that ended, or the error of encoding/json if an entity does not fit its type.
 	Cause error
 }
 
-// Error gives the message, the name of the status, what it is about, and what the backend said besides.
+// Error returns the message, the name of the status, the entity, and the description of the backend.
 func (e *Error) Error() string {
 	text := "kvstore: " + e.where()
 	if e.Message != "" {
@@ -44,7 +44,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// where gives the name of the status and what the error is about.
+// where returns the name of the status and the facts about the place of the error.
 func (e *Error) where() string {
 	facts := []string{e.Status.Error()}
 	if e.HTTP != 0 {
@@ -62,19 +62,19 @@ func (e *Error) where() string {
 	return strings.Join(facts, ", ")
 }
 
-// Is tells whether target is the status of the error.
+// Is reports whether target is the status of the error.
 func (e *Error) Is(target error) bool {
 	status, ok := target.(Status)
 	return ok && status == e.Status
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Timeout tells whether time has passed, as in net.Error.
+// Timeout reports whether the error is a timeout, as in net.Error.
 func (e *Error) Timeout() bool { return e.Status == ErrTimeout }
 
-// UnmarshalJSON reads an error as the library writes it.
+// UnmarshalJSON reads an error in the form that the library writes.
 func (e *Error) UnmarshalJSON(text []byte) error {
 	members := struct {
 		Status                             Status
@@ -103,7 +103,7 @@ func orMinusOne(index *int) int {
 	return *index
 }
 
-// check turns a failed status and the error it left into an *Error; the C error is freed.
+// check turns a failed status and its C error into an *Error, and frees the C error.
 func check(status C.kv_status, left *C.kv_error) error {
 	if !failed(status) {
 		return nil
@@ -112,24 +112,24 @@ func check(status C.kv_status, left *C.kv_error) error {
 	return describe(status, left)
 }
 
-// describe reads an error that belongs to somebody else.
+// describe reads a C error that it does not own.
 func describe(status C.kv_status, left *C.kv_error) *Error {
 	described := &Error{Index: -1, Position: -1}
 	if left != nil {
-		// The library writes it; should it ever be no JSON, the status still counts.
+		// Invalid JSON from the library is ignored, because the status is known anyway.
 		_ = json.Unmarshal([]byte(C.GoString(C.kv_error_json(left))), described)
 	}
 	described.Status = Status(status)
 	return described
 }
 
-// invalid is the error for an argument that is refused before the library sees it.
+// invalid returns the error for an argument that the binding refuses without calling the library.
 func invalid(format string, arguments ...any) error {
 	message := fmt.Sprintf(format, arguments...)
 	return &Error{Status: ErrInvalid, Message: message, Index: -1, Position: -1}
 }
 
-// terminated gives text as C reads it; C would take a NUL inside it for its end.
+// terminated returns text with a final NUL, as C reads it. A NUL inside the text would end it early in C.
 func terminated(text, what string) ([]byte, error) {
 	if strings.IndexByte(text, 0) >= 0 {
 		return nil, invalid("%s contains a NUL character", what)

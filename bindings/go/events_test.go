@@ -13,7 +13,7 @@ import (
 	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
-// wait gives the first event that is wanted.
+// wait returns the first event that is wanted.
 func wait(t *testing.T, events <-chan kvstore.SyncEvent, wanted func(kvstore.SyncEvent) bool) kvstore.SyncEvent {
 	t.Helper()
 	timeout := time.After(20 * time.Second)

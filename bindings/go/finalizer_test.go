@@ -8,7 +8,7 @@ import (
 	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
-// collected waits until garbage collection has closed what a test has dropped.
+// collected waits until the garbage collector has closed the objects that a test has dropped.
 func collected(t *testing.T, kind string, left int) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); kvstore.LiveObjects(kind) > left; runtime.GC() {

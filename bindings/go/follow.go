@@ -16,55 +16,55 @@ import (
 	"time"
 )
 
-// A FollowState says how a query that is followed stands.
+// A FollowState is the state of a follow.
 type FollowState string
 
 // The states of follows.
 const (
-	// FollowStarting: nothing was read yet.
+	// FollowStarting: nothing has been read yet.
 	FollowStarting FollowState = "starting"
-	// FollowCurrent: here is what the backend has, as far as live data or the last poll tells.
+	// FollowCurrent: the local data is what the backend has, as of the live data or the last poll.
 	FollowCurrent FollowState = "current"
-	// FollowBehind: it is being read, or the error says why it cannot be.
+	// FollowBehind: the local data is not up to date. It is being read, or the error says why that failed.
 	FollowBehind FollowState = "behind"
-	// FollowOffline: nobody answers.
+	// FollowOffline: the backend does not answer.
 	FollowOffline FollowState = "offline"
 )
 
-// FollowStatus is how a query that is followed stands. Members that do not apply are zero.
+// FollowStatus describes a follow. Members that do not apply are zero.
 type FollowStatus struct {
 	Collection string
-	// Filter is what is followed, as JSON.
+	// Filter is the filter of the followed query, as JSON.
 	Filter json.RawMessage
 	State  FollowState
-	// Live tells whether changes come by live data; else they are polled for.
+	// Live reports whether changes arrive as live data. Otherwise the follow polls.
 	Live bool
-	// LastSynced is when it was last read.
+	// LastSynced is the time of the last successful read.
 	LastSynced time.Time
 	Error      *Error
 }
 
-// CollectionStatus is how a collection stands.
+// CollectionStatus describes a collection.
 type CollectionStatus struct {
 	Collection, Tag string
 	// Pending counts the writes that the backend has not confirmed, including quarantined ones.
 	Pending, Quarantined int
-	// LastSynced is when it was last read from the backend; zero: never.
+	// LastSynced is the time of the last successful read from the backend. It is zero if there was none.
 	LastSynced time.Time
 }
 
-// Activity is a push, pull or sync that runs.
+// Activity is a running push, pull or sync.
 type Activity struct {
 	Operation, Collection string
-	// Automatic tells that nobody asked for it.
+	// Automatic says that the library started it by itself.
 	Automatic                   bool
 	EntitiesDone, EntitiesTotal uint64
 	BytesDone, BytesTotal       uint64
 }
 
-// ClientStatus is how a client stands, and what it does.
+// ClientStatus describes a client: its user, its network, its collections and its current activity.
 type ClientStatus struct {
-	// Online is nil before anything was asked.
+	// Online is nil before the first request.
 	Online               *bool
 	SignedIn             bool
 	Pending, Quarantined int
@@ -74,17 +74,18 @@ type ClientStatus struct {
 	Follows  []FollowStatus
 }
 
-// WithInterval sets how often a follow reads where there is no live data; default: 60 s.
+// WithInterval sets how often a follow polls where there is no live data. The default is 60 s.
 func WithInterval(interval time.Duration) Option { return with("interval", interval.Seconds()) }
 
-// WithPolling lets a follow poll, also where there is live data.
+// WithPolling makes a follow poll even where there is live data.
 func WithPolling() Option { return with("live", false) }
 
-// Follow keeps what matches in sync with the backend until the context has ended or the client is closed: pulls it, or
-// its changes, keeps it current by live data or by polling, catches up after each absence, and pushes what is saved in
-// the collection. It waits for the network and for logins by itself. The query has no skip and no limit.
+// Follow keeps the entities that match in sync with the backend until the context has ended or the client is closed. It
+// pulls them, or only their changes. It keeps them current by live data or by polling, and fetches what it missed after
+// an interruption. It pushes what is saved in the collection. If there is no network or no login, it waits. The query
+// has no skip and no limit.
 //
-// The channel gives how it stands; a state that nobody received gives way to the next, and nobody has to receive any.
+// The channel delivers the state of the follow. It need not be read: a newer state replaces one that was not received.
 func (c *Collection[T]) Follow(
 	ctx context.Context, query *Query, options ...Option,
 ) (<-chan FollowStatus, error) {
@@ -114,7 +115,7 @@ func (s *store) follow(query *Query, options []byte, receive event) (*Subscripti
 	return subscription, nil
 }
 
-// Status tells how the client stands and what it does, without a network call.
+// Status returns the status of the client without a network call.
 func (c *Client) Status() (ClientStatus, error) {
 	var text *C.char
 	var length C.size_t
@@ -127,8 +128,8 @@ func (c *Client) Status() (ClientStatus, error) {
 	return unmarshal[ClientStatus](taken(text, length))
 }
 
-// Statuses gives the status, as it is now and after each change, until the context has ended or the client is closed:
-// four times a second at the most, and the last one in any case.
+// Statuses delivers the current status and then the status after each change, until the context has ended or the client
+// is closed. There are at most four in a second, and the last one is always delivered.
 func (c *Client) Statuses(ctx context.Context) (<-chan ClientStatus, error) {
 	return channel(ctx, c.over, 1, func(s *stream[ClientStatus]) (*Subscription, error) {
 		subscription := &Subscription{}
@@ -143,7 +144,7 @@ func (c *Client) Statuses(ctx context.Context) (<-chan ClientStatus, error) {
 	})
 }
 
-// latest brings states to a stream, in place of what waits there.
+// latest sends states to a stream. A newer state replaces one that was not received.
 func latest[E any](s *stream[E]) event {
 	return func(text []byte, err error) {
 		state, wrong := unmarshal[E](text)

@@ -16,34 +16,34 @@ import (
 	"github.com/libkvstore/libkvstore/bindings/go/internal/wire"
 )
 
-// An Aggregate is a number about a group: [Count], or one of [Sum], [Average], [Minimum] and [Maximum].
-// Only numbers count for these.
+// An Aggregate is a number that is computed for each group: [Count], [Sum], [Average], [Minimum] or [Maximum]. Except
+// for Count, values that are not numbers are ignored.
 type Aggregate struct{ json any }
 
 // Count counts the entities of a group.
 var Count = Aggregate{"count"}
 
-// Sum adds the numbers at a path, exactly if they are integers; 0 of none.
+// Sum adds the numbers at a path, exactly if they are integers. Without numbers it is 0.
 func Sum(path string) Aggregate { return Aggregate{M{"sum": path}} }
 
-// Average is the mean of the numbers at a path; null of none.
+// Average is the mean of the numbers at a path. Without numbers it is null.
 func Average(path string) Aggregate { return Aggregate{M{"avg": path}} }
 
-// Minimum is the least of the numbers at a path; null of none.
+// Minimum is the least of the numbers at a path. Without numbers it is null.
 func Minimum(path string) Aggregate { return Aggregate{M{"min": path}} }
 
-// Maximum is the greatest of the numbers at a path; null of none.
+// Maximum is the greatest of the numbers at a path. Without numbers it is null.
 func Maximum(path string) Aggregate { return Aggregate{M{"max": path}} }
 
-// MarshalJSON writes the aggregate as the library reads it.
+// MarshalJSON writes the aggregate in the form that the library reads.
 func (a Aggregate) MarshalJSON() ([]byte, error) { return wire.Marshal(a.json) }
 
-// A Grouping says by which members entities are grouped, and which numbers are wanted.
+// A Grouping has the members by which entities are grouped, and the numbers to compute for each group.
 type Grouping struct {
 	Keys       []string
 	Aggregates map[string]Aggregate
-	// Reduce, if not empty, is JavaScript in place of Aggregates, for a backend that runs it:
-	// "function(doc, out) { … }". It starts from Initial.
+	// Reduce, if not empty, is JavaScript in place of Aggregates, for a backend that runs it: "function(doc, out) { … }".
+	// Its accumulator starts as Initial.
 	Reduce  string
 	Initial any
 }
@@ -63,8 +63,8 @@ func (g Grouping) text() ([]byte, error) {
 	return marshal(members)
 }
 
-// Group groups the entities that match, a nil query all of them, and gives a row for each group, ordered by
-// the keys: the keys and the aggregates as members.
+// Group groups the entities that match; a nil query means all. It returns a row for each group, ordered by the keys. A
+// row has the keys and the aggregates as members.
 //
 //	type row struct{ State string; Mean float64 }
 //	rows, err := kvstore.Group[row](ctx, cities, kvstore.Grouping{
@@ -77,23 +77,23 @@ func Group[Row, T any](
 	return decode[[]Row](c.store.group(ctx, grouping, query, options))
 }
 
-// Distinct gives the different values of a member among the entities that match, in the order of a sort;
-// elements of an array count one by one.
+// Distinct returns the different values of a member among the entities that match, in sort order. If the member is an
+// array, each element counts as a value.
 func Distinct[Value, T any](
 	ctx context.Context, c *Collection[T], path string, query *Query, options ...Option,
 ) ([]Value, error) {
 	return decode[[]Value](c.store.distinct(ctx, path, query, options))
 }
 
-// Folded is what came of a group: its keys as a JSON object, and what the function gave last.
+// Folded is the result for one group: its keys as a JSON object, and the last value of the function.
 type Folded[A any] struct {
 	Keys  json.RawMessage
 	Value A
 }
 
-// Fold groups the entities that match by some members, and folds each group with a function. It gets what
-// it gave last, the zero value at first, and an entity; an error of its stops. It runs in this goroutine.
-// The groups are in the order in which they appear.
+// Fold groups the entities that match by some members and folds each group with a function. The function receives its
+// last result for the group, the zero value at first, and an entity. An error that it returns ends the call. It runs in
+// the calling goroutine. The groups are in the order of their first entities.
 func Fold[A, T any](
 	ctx context.Context, c *Collection[T], keys []string, query *Query,
 	step func(A, T) (A, error), options ...Option,
@@ -164,7 +164,7 @@ func (s *store) distinct(
 	})
 }
 
-// reducer gets an entity of a group; false stops.
+// reducer receives an entity of a group; false ends the call.
 type reducer func(group int, entity []byte) bool
 
 func (s *store) reduce(

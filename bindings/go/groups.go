@@ -8,34 +8,35 @@ import (
 	"encoding/json"
 )
 
-// A UserGroup is a group of users, which the access list of an entity can name. It is its creator's: others see and
-// change it only if its own access list says so.
+// A UserGroup is a group of users, which the access list of an entity can name. It belongs to the user who created it.
+// Other users may see or change it only if its own access list allows that.
 type UserGroup struct {
-	// ID is what an access list names it by.
+	// ID is the id of the group, which access lists use.
 	ID   string `json:"_id"`
 	Name string `json:"name"`
-	// Members are the ids of the users who are in it.
+	// Members are the ids of the users in the group.
 	Members []string `json:"members"`
-	// JSON is everything that the backend tells about it.
+	// JSON is everything that the backend reports about the group.
 	JSON json.RawMessage `json:"-"`
 }
 
-// A UserGroupChange says what becomes of a group; what it does not name stays.
+// A UserGroupChange describes a change of a group. Members that it does not name stay as they are.
 type UserGroupChange struct {
-	// Add and Remove are ids of users; one who is in both is removed.
+	// Add and Remove are ids of users. An id in both is removed.
 	Add    []string `json:"add,omitempty"`
 	Remove []string `json:"remove,omitempty"`
 	// Set replaces members of its JSON, such as "name" and "_acl".
 	Set M `json:"set,omitempty"`
 }
 
-// Groups are the groups of users of a client's backend. Nothing of them is kept on this machine.
+// Groups are the groups of users on a client's backend. They are not kept locally.
 type Groups struct{ client *Client }
 
-// Groups gives the groups of users; nothing is asked of anybody yet.
+// Groups returns the groups of users, without a network call.
 func (c *Client) Groups() *Groups { return &Groups{c} }
 
-// Create makes a group of these users, by their ids. It is sent once: after [ErrNetwork] there may be one or none.
+// Create creates a group of users, given by their ids. The request is sent only once: after [ErrNetwork] the group may
+// exist or not.
 func (g *Groups) Create(ctx context.Context, name string, members []string, options ...Option) (UserGroup, error) {
 	text, err := marshal(M{"name": name, "members": append([]string{}, members...)})
 	if err != nil {
@@ -69,7 +70,7 @@ func (g *Groups) All(ctx context.Context, options ...Option) ([]UserGroup, error
 	return each(texts, func(text []byte) (UserGroup, error) { return groupFrom(text, nil) })
 }
 
-// Update changes a group. If somebody else changes it meanwhile, the change is made to what he has left.
+// Update changes a group. If somebody else changes the group at the same time, the change applies to the newer version.
 func (g *Groups) Update(ctx context.Context, id string, change UserGroupChange, options ...Option) (UserGroup, error) {
 	key, err := terminated(id, "id")
 	if err != nil {
@@ -85,7 +86,7 @@ func (g *Groups) Update(ctx context.Context, id string, change UserGroupChange, 
 	}))
 }
 
-// Delete deletes a group: what its members could read or write because of it, they cannot any more.
+// Delete deletes a group. Its members lose the rights that they had only through the group.
 func (g *Groups) Delete(ctx context.Context, id string, options ...Option) error {
 	key, err := terminated(id, "id")
 	if err != nil {

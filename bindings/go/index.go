@@ -8,45 +8,45 @@ import (
 	"runtime"
 )
 
-// An Index is what an application wants to be found fast: one of Keys, Text and Place.
+// An Index describes an index to create. Exactly one of Keys, Text and Place is set.
 type Index struct {
-	// Name is made of the keys if it is empty.
+	// Name is the name of the index. If it is empty, it is derived from the keys.
 	Name string
-	// Keys are members, nested ones ("address.city") and arrays included, in their order.
+	// Keys are the indexed members, in order. They may be nested ("address.city") or arrays.
 	Keys []SortKey
-	// Text are the members whose words $text searches; "$**" stands for all texts.
+	// Text are the members whose words $text searches. "$**" stands for all strings.
 	Text []string
-	// Place is a member with a place, such as "_geoloc".
+	// Place is a member that holds a point, such as "_geoloc".
 	Place string
-	// Totals keeps count and sum of the last of Keys for each group of the others.
+	// Totals stores the count and the sum of the last key for each group of the other keys.
 	Totals bool
-	// Language keeps the stems of the words of Text too, for searches in this language: "english", or "" for none.
+	// Language also indexes the stems of the words, for searches in this language: "english", or "" for none.
 	Language string
 }
 
-// A StoredIndex is an index as a collection has it.
+// A StoredIndex is an index of a collection.
 type StoredIndex struct {
 	Name string `json:"name"`
 	// Keys is a JSON object such as {"country":1,"population":-1}.
 	Keys json.RawMessage `json:"keys"`
-	// State is "ready", "building" or "unusable"; only the first is used by queries.
+	// State is "ready", "building" or "unusable". Queries use only indexes that are ready.
 	State string `json:"state"`
-	// Arrays tells whether some entities have an array there.
+	// Arrays reports whether the indexed member is an array in some entities.
 	Arrays bool `json:"arrays"`
-	// Totals tells whether count and sum of the last key are kept for each group of the others.
+	// Totals reports whether count and sum of the last key are stored for each group of the others.
 	Totals bool `json:"totals"`
-	// Language is that whose stems are kept beside the words.
+	// Language is the language whose stems are indexed as well.
 	Language string `json:"language"`
 }
 
-// An Explanation tells how a query is carried out, and what it looked at.
+// An Explanation describes how a query was carried out and what it read.
 type Explanation struct {
 	// Access is "index", "ids" or "scan".
 	Access  string   `json:"access"`
 	Indexes []string `json:"indexes"`
-	// Exact tells whether no entity had to be looked at to know that it matches.
+	// Exact reports whether the index alone decides which entities match, without reading them.
 	Exact bool `json:"exact"`
-	// Covering tells whether a count needs nothing but the index.
+	// Covering reports whether the index alone answers a count.
 	Covering bool     `json:"covering"`
 	SQL      string   `json:"sql"`
 	Steps    []string `json:"steps"`
@@ -74,7 +74,7 @@ func (i Index) json() ([]byte, error) {
 	case len(i.Keys) == 0 && len(others) > 0:
 		spec["keys"] = others
 	default:
-		return nil, invalid("an index has Keys, Text or a Place")
+		return nil, invalid("an index needs Keys, Text or a Place")
 	}
 	return marshal(spec)
 }

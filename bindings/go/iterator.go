@@ -9,29 +9,29 @@ import (
 	"sync"
 )
 
-// How many entities cross from C at once; the first page is small, for a look at the first few.
+// The number of entities that cross from C at once. The first page is small, because many programs read only the first
+// few.
 const (
 	firstPage = 32
 	laterPage = 512
 )
 
-// entities is what a find gives: a cursor, or all of them as one array.
+// entities is the result of a find: a cursor, or one JSON array.
 type entities struct {
 	cursor *C.kv_cursor
 	text   []byte
-	// store must not be closed by its finalizer while the cursor is open.
+	// store keeps the store alive, so that no finalizer closes it while the cursor is open.
 	store *store
 }
 
-// An Iterator gives the entities of a find, one after the other, as they were when it ran:
+// An Iterator iterates over the entities of a find, as they were when the find ran:
 //
 //	for it.Next() {
 //		use(it.Value())
 //	}
 //	err := it.Err()
 //
-// It closes itself at its end. Close it if you leave earlier: over the local store it holds a
-// snapshot.
+// It closes itself at the end. Close it if you stop earlier, because over the local store it holds a snapshot.
 type Iterator[T any] struct {
 	ctx   context.Context
 	pages *pages
@@ -40,7 +40,7 @@ type Iterator[T any] struct {
 	err   error
 }
 
-// pages is the part of an iterator that touches C; the lock lets Close come from anywhere.
+// pages is the part of an iterator that calls C. Its lock allows Close from any goroutine.
 type pages struct {
 	sync.Mutex
 	entities
@@ -53,8 +53,7 @@ func newIterator[T any](ctx context.Context, found entities) *Iterator[T] {
 	return &Iterator[T]{ctx: ctx, pages: fetcher}
 }
 
-// Next goes to the next entity. It gives false at the end, after an error and when the context has
-// ended.
+// Next advances to the next entity. It returns false at the end, after an error and when the context has ended.
 func (it *Iterator[T]) Next() bool {
 	if len(it.page) == 0 && !it.fetch() {
 		var zero T
@@ -65,20 +64,20 @@ func (it *Iterator[T]) Next() bool {
 	return true
 }
 
-// Value gives the entity that Next went to.
+// Value returns the current entity.
 func (it *Iterator[T]) Value() T { return it.value }
 
-// Err gives what ended the iteration early; nil at the end.
+// Err returns the error that ended the iteration early, or nil.
 func (it *Iterator[T]) Err() error { return it.err }
 
-// Close ends the iteration. A second time is harmless.
+// Close ends the iteration. A second call does nothing.
 func (it *Iterator[T]) Close() error {
 	it.page = nil
 	it.pages.close()
 	return nil
 }
 
-// All gives the entities that are left, and closes the iterator.
+// All returns the remaining entities and closes the iterator.
 func (it *Iterator[T]) All() ([]T, error) {
 	defer it.Close()
 	all := []T{}
@@ -108,7 +107,7 @@ func (it *Iterator[T]) fetch() bool {
 	return err == nil && len(it.page) > 0
 }
 
-// next gives a page of entities as a JSON array, nil when there are no more.
+// next returns a page of entities as a JSON array, or nil at the end.
 func (p *pages) next() ([]byte, error) {
 	p.Lock()
 	defer p.Unlock()
@@ -138,7 +137,7 @@ func (p *pages) closeCursor() {
 	runtime.SetFinalizer(p, nil)
 }
 
-// nextPage copies the next page of a cursor; nil when there are no more.
+// nextPage copies the next page of a cursor. It returns nil at the end.
 func nextPage(cursor *C.kv_cursor, limit C.uint32_t) ([]byte, error) {
 	var text *C.char
 	var length C.size_t

@@ -11,7 +11,7 @@ import (
 	"github.com/libkvstore/libkvstore/bindings/go/internal/wire"
 )
 
-// marshal writes a value as JSON, moments as the backend has them; raw JSON passes as it is.
+// marshal writes a value as JSON, with dates in the backend's form. Raw JSON passes unchanged.
 func marshal(value any) ([]byte, error) {
 	if raw, ok := value.(json.RawMessage); ok {
 		return raw, nil
@@ -39,7 +39,7 @@ func marshalAll[T any](values []T) ([]byte, error) {
 	return append(text, ']'), nil
 }
 
-// unmarshal reads JSON that came from the library; raw JSON passes as it is.
+// unmarshal reads JSON from the library. Raw JSON passes unchanged.
 func unmarshal[T any](text []byte) (T, error) {
 	var value T
 	if raw, ok := any(&value).(*json.RawMessage); ok {
@@ -47,13 +47,13 @@ func unmarshal[T any](text []byte) (T, error) {
 		return value, nil
 	}
 	if err := wire.Unmarshal(text, &value); err != nil {
-		message := fmt.Sprintf("what was read is no %T: %v", value, err)
+		message := fmt.Sprintf("the JSON does not fit the type %T: %v", value, err)
 		return value, &Error{Status: ErrInvalid, Message: message, Index: -1, Position: -1, Cause: err}
 	}
 	return value, nil
 }
 
-// characters lets C read Go's bytes during one call; NULL for none.
+// characters returns a pointer to Go's bytes, which C may read during one call. It is NULL for no bytes.
 func characters(text []byte) *C.char {
 	if len(text) == 0 {
 		return nil
@@ -61,7 +61,7 @@ func characters(text []byte) *C.char {
 	return (*C.char)(unsafe.Pointer(&text[0]))
 }
 
-// taken copies text that C gave us and frees it.
+// taken copies a text that C allocated, and frees it.
 func taken(text *C.char, length C.size_t) []byte {
 	if text == nil {
 		return nil
@@ -70,7 +70,7 @@ func taken(text *C.char, length C.size_t) []byte {
 	return bytesOf(text, length)
 }
 
-// bytesOf copies text of C, of any length.
+// bytesOf copies a C text of any length.
 func bytesOf(text *C.char, length C.size_t) []byte {
 	if text == nil {
 		return nil
@@ -78,7 +78,7 @@ func bytesOf(text *C.char, length C.size_t) []byte {
 	return append([]byte(nil), unsafe.Slice((*byte)(unsafe.Pointer(text)), int(length))...)
 }
 
-// each reads the elements of an array, each of which keeps its JSON.
+// each reads the elements of an array. Each value keeps its JSON.
 func each[T any](texts []json.RawMessage, read func([]byte) (T, error)) ([]T, error) {
 	all := make([]T, 0, len(texts))
 	for _, text := range texts {

@@ -9,7 +9,7 @@ import (
 	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
-// What the program of an older version knows; a newer one has added members on every level.
+// The type of an older version of the program. A newer version has added members on every level.
 type address struct {
 	City string `json:"city"`
 }
@@ -35,7 +35,7 @@ type acl struct {
 const newerCard = `{"_id":"a","name":"Ada","at":"2026-02-03T04:05:06.789Z","home":{"city":"Reno","zip":"89501"},
 	"work":{"city":"Elko","floor":7},"hidden":1,"Hidden":2,"addedByNewerApp":{"deep":[1,2]}}`
 
-// isWhole fails the test unless an entity has what only the newer program knows.
+// isWhole fails the test unless an entity has the members that only the newer program knows.
 func isWhole(t *testing.T, entity kvstore.M) {
 	t.Helper()
 	text := string(must(json.Marshal(entity))(t))
@@ -73,7 +73,7 @@ func TestASaveOfAStructKeepsWhatANewerProgramHasAdded(t *testing.T) {
 			if isOneOfMany {
 				result := must(cards.SaveMany(ctx, []olderCard{{ID: "b"}, move(card)}))(t)
 				if kind == kvstore.Network {
-					// What only the backend gets is inserted.
+					// A network collection only inserts.
 					equal(t, len(result.Errors), 1)
 					continue
 				}

@@ -15,39 +15,39 @@ import (
 	"runtime"
 )
 
-// A LiveKind says what a [LiveEvent] tells.
+// A LiveKind is the kind of a [LiveEvent].
 type LiveKind string
 
 const (
-	// LiveReady: every change from now on is received.
+	// LiveReady: the connection is ready. Every change from now on is received.
 	LiveReady LiveKind = "ready"
-	// LiveStatus: see the Status of the event.
+	// LiveStatus: the Status of the event has changed.
 	LiveStatus LiveKind = "status"
-	// LiveChange: see the Change, the ID and the Entity of the event.
+	// LiveChange: an entity has changed. See the Change, the ID and the Entity of the event.
 	LiveChange LiveKind = "change"
-	// LiveMessage: see the Message of the event.
+	// LiveMessage: a message was sent to a [UserStream]. See the Message of the event.
 	LiveMessage LiveKind = "message"
 	// LiveMissed: changes were lost; pull to get them.
 	LiveMissed LiveKind = "missed"
 )
 
-// A LiveEvent is what a subscriber is received.
+// A LiveEvent is an event of a live subscription.
 type LiveEvent[T any] struct {
 	Kind LiveKind `json:"event"`
 	// Status is "connected", "disconnected", "reconnected" or "unexpectedDisconnect".
 	Status string `json:"status"`
-	// Change is "create", "update", "save" (one of these), "delete" or "fetch" (saved, and too large).
+	// Change is "create", "update", "save" (either of these), "delete" or "fetch" (saved, but too large to be sent).
 	Change string `json:"change"`
 	ID     string `json:"id"`
 	// Entity is nil for "delete" and "fetch".
 	Entity *T `json:"entity"`
-	// Message is what was said in a [UserStream].
+	// Message is the message that was sent to a [UserStream].
 	Message *T `json:"message"`
-	// Err is an error in the place of anything else.
+	// Err, if not nil, is an error; no other member is set.
 	Err error `json:"-"`
 }
 
-// RegisterLive lets the active user listen: [Collection.Watch]. To be called after each login.
+// RegisterLive registers the active user for live data, which [Collection.Watch] needs. Call it after each login.
 func (c *Client) RegisterLive(ctx context.Context, options ...Option) error {
 	_, err := c.run(ctx, options, func(text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
 		return C.kv_live_register_async(c.handle, text, r.done, r.context, r.free, q, e)
@@ -63,29 +63,31 @@ func (c *Client) UnregisterLive(ctx context.Context, options ...Option) error {
 	return err
 }
 
-// liveLimit is how many changes may wait for who receives them.
+// liveLimit is the number of changes that may wait for the receiver.
 const liveLimit = 1024
 
-// Watch tells what happens to the collection on the backend, until the context ends: then the channel is
-// closed. It is also closed when the user logs out, may not listen, or the client is closed. A reader may take
-// its time: other callbacks of the client do not wait for it; if more than 1,024 changes wait, what follows
-// becomes a [LiveMissed]. [Client.RegisterLive] comes first.
+// Watch delivers the changes of the collection on the backend until the context ends. The channel is then closed. It is
+// also closed when the user logs out or loses the right to listen, and when the client is closed. [Client.RegisterLive]
+// must be called before.
 //
-// With toLocal, changes are written to the local store before they are received, never over a pending write.
+// A slow reader does not delay other callbacks of the client. If more than 1,024 changes wait, the following ones
+// become one [LiveMissed].
+//
+// With toLocal, changes are written to the local store before they are delivered, but never over a pending write.
 func (c *Collection[T]) Watch(ctx context.Context, toLocal bool) (<-chan LiveEvent[T], error) {
 	return channel(ctx, c.store.client.over, liveLimit, func(s *stream[LiveEvent[T]]) (*Subscription, error) {
 		return c.store.subscribe(toLocal, watcher(s))
 	})
 }
 
-// Subscribe tells receive what happens to the collection on the backend, as [Collection.Watch] does by a channel, until the
-// subscription is closed; [Subscription.End] also waits for the backend's answer. receive runs on the client's callback
-// thread. If more than 1,024 changes wait for it, what follows becomes a [LiveMissed].
+// Subscribe calls receive for each change of the collection on the backend, until the subscription is closed.
+// [Subscription.End] also waits for the backend's answer. receive runs on the client's callback thread. If more than
+// 1,024 changes wait for it, the following ones become one [LiveMissed].
 func (c *Collection[T]) Subscribe(toLocal bool, receive func(LiveEvent[T])) (*Subscription, error) {
 	return c.store.subscribe(toLocal, func(text []byte, err error) { receive(liveEvent[T](text, err)) })
 }
 
-// liveEvent reads an event, or stands for an error in its place.
+// liveEvent reads an event, or returns an event with the error.
 func liveEvent[T any](text []byte, err error) LiveEvent[T] {
 	received, wrong := unmarshal[LiveEvent[T]](text)
 	if received.Err = err; err == nil {
@@ -94,8 +96,8 @@ func liveEvent[T any](text []byte, err error) LiveEvent[T] {
 	return received
 }
 
-// watcher brings what a subscription receives to a stream. What comes after a LiveMissed is dropped until
-// everything was read.
+// watcher sends the events of a subscription to a stream. Events after a LiveMissed are dropped until everything has
+// been received.
 func watcher[T any](s *stream[LiveEvent[T]]) event {
 	isMissing := false
 	return func(text []byte, err error) {

@@ -20,7 +20,7 @@ func listener(t *testing.T, host string) *kvstore.Client {
 	return client
 }
 
-// watch begins to watch a collection, and waits until everything is told.
+// watch begins to watch a collection and waits until it receives every change.
 func watch(
 	t *testing.T, ctx context.Context, notes *kvstore.Collection[kvstore.M], toLocal bool,
 ) <-chan kvstore.LiveEvent[kvstore.M] {
@@ -31,7 +31,7 @@ func watch(
 	return events
 }
 
-// next gives the next event.
+// next returns the next event.
 func next(t *testing.T, events <-chan kvstore.LiveEvent[kvstore.M]) kvstore.LiveEvent[kvstore.M] {
 	t.Helper()
 	select {
@@ -155,7 +155,7 @@ func TestWhoDoesNotReadHoldsUpNobodyElseAndLosesNothing(t *testing.T) {
 	read := watch(t, ctx, others, false)
 	ids := []string{"first", "second", "third"}
 	for _, id := range ids {
-		// Who does not read can still write.
+		// A reader that does not receive can still write.
 		must(notes.Save(ctx, kvstore.M{"_id": id, "_acl": kvstore.M{"gr": true}}))(t)
 		equal(t, change(next(t, read)), "create "+id)
 	}
@@ -188,7 +188,7 @@ func TestARestartOfTheServerEndsNothingAndALogoutEverything(t *testing.T) {
 	equal(t, next(t, events).Status, "reconnected")
 	must(notes.Save(ctx, kvstore.M{"_id": "a"}))(t)
 	event := next(t, events)
-	// The server keeps no history of this collection, so that nobody can tell what was missed.
+	// The server keeps no history of this collection, so the missed changes are unknown.
 	if event.Kind == kvstore.LiveMissed {
 		event = next(t, events)
 	}
@@ -198,6 +198,6 @@ func TestARestartOfTheServerEndsNothingAndALogoutEverything(t *testing.T) {
 	}
 	equal(t, next(t, events).Status, "disconnected")
 	for range events {
-		t.Fatal("nothing comes behind the end")
+		t.Fatal("nothing comes after the end")
 	}
 }

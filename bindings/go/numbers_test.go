@@ -15,7 +15,7 @@ import (
 func TestNumbersBeyondFloatingPointAreRefusedByName(t *testing.T) {
 	client := open(t, kvstore.Options{LocalOnly: true})
 	notes := collection[kvstore.M](t, client, "notes", kvstore.Sync)
-	const beyond = "the number is beyond the range of 64-bit floating point"
+	const beyond = "the number is outside the range of 64-bit floating point"
 	for _, number := range []json.Number{"1e400", json.Number(strings.Repeat("7", 400))} {
 		_, err := notes.Save(ctx, kvstore.M{"a": kvstore.M{"b": []any{1, number}}})
 		if !errors.Is(err, kvstore.ErrInvalid) || !strings.Contains(err.Error(), "a.b[1]: "+beyond) {

@@ -15,19 +15,19 @@ import (
 	"sort"
 )
 
-// Deletion is an entity that left a result; Index is its place in the old one.
+// Deletion is an entity that left the result. Index is its index in the old result.
 type Deletion struct {
 	Index int
 	ID    string
 }
 
-// Move is an entity that stays in a result, at From in the old and at To in the new one.
+// Move is an entity that stays in the result and changes its index: From in the old, To in the new result.
 type Move struct {
 	From, To int
 	ID       string
 }
 
-// Placed is an entity that came or was modified; Index is its place in the new result.
+// Placed is an entity that was inserted or modified. Index is its index in the new result.
 type Placed[T any] struct {
 	Index  int
 	Entity T
@@ -35,8 +35,8 @@ type Placed[T any] struct {
 
 // Changes lead from one result of an observed query to the next.
 type Changes[T any] struct {
-	// Initial tells that this is the whole result, as insertions: the first, and, for a reader that was too
-	// slow, once more.
+	// Initial means that this is the whole result, as insertions. The first changes are initial. If a reader was too slow,
+	// it gets the whole result again.
 	Initial bool
 	// Count is the size of the new result.
 	Count         int
@@ -44,11 +44,11 @@ type Changes[T any] struct {
 	Moves         []Move
 	Insertions    []Placed[T]
 	Modifications []Placed[T]
-	// Err tells that the data could not be read; later changes make up for it.
+	// Err means that the data could not be read. Later changes include what is missing here.
 	Err error `json:"-"`
 }
 
-// Apply gives the new result, made of the old one, which is used up.
+// Apply turns the old result into the new one and returns it. The old slice must not be used afterwards.
 func (c Changes[T]) Apply(result []T) []T {
 	if c.Initial {
 		result = nil
@@ -82,12 +82,12 @@ func (c Changes[T]) Apply(result []T) []T {
 	return made
 }
 
-// maxChanges is how many changes may wait for who receives them.
+// maxChanges is the number of changes that may wait for the receiver.
 const maxChanges = 100
 
-// Observe follows a query over the local data: its result first, then what changes it, whoever causes
-// that. The channel is closed when the context has ended or the client is closed. A reader may take its time: if
-// more than 100 changes wait, those are given, and then the whole result anew.
+// Observe delivers the result of a query over the local data, and then its changes, whatever their cause. The channel
+// is closed when the context has ended or the client is closed. A reader may be slow: if more than 100 changes wait,
+// they are delivered, and then the whole result again.
 func (c *Collection[T]) Observe(ctx context.Context, query *Query) (<-chan Changes[T], error) {
 	return channel(ctx, c.store.client.over, maxChanges, func(s *stream[Changes[T]]) (*Subscription, error) {
 		return c.store.observe(query, func(text []byte, err error) {
@@ -102,7 +102,7 @@ func (c *Collection[T]) Observe(ctx context.Context, query *Query) (<-chan Chang
 	})
 }
 
-// ObserveByID does the same for one entity, which need not be there.
+// ObserveByID observes one entity in the same way. The entity need not exist.
 func (c *Collection[T]) ObserveByID(ctx context.Context, id string) (<-chan Changes[T], error) {
 	return c.Observe(ctx, &Query{Filter: M{"_id": id}})
 }

@@ -28,7 +28,7 @@ func TestACopyFollowsWritesUntilTheContextEnds(t *testing.T) {
 	equal(t, fmt.Sprint(result[2]["name"]), "z")
 	stop()
 	for range changes {
-		t.Fatal("nothing comes behind the end")
+		t.Fatal("nothing comes after the end")
 	}
 }
 
@@ -38,7 +38,7 @@ func TestAReaderMayWaitForAnswersAndASlowOneGetsTheWholeResultAgain(t *testing.T
 	defer stop()
 	changes := must(notes.Observe(watching, nil))(t)
 	result := (<-changes).Apply(nil)
-	// A second observer tells when each change was seen, so that none becomes one with another.
+	// A second observer reports each change, so that no two of them are merged.
 	seen := must(notes.Observe(watching, nil))(t)
 	<-seen
 	for number := 0; number < 120; number++ {

@@ -7,16 +7,16 @@ import (
 	"github.com/libkvstore/libkvstore/bindings/go/internal/wire"
 )
 
-// A StoreType says where a collection is read and written.
+// A StoreType says where a collection reads and writes.
 type StoreType string
 
 // The types of stores.
 const (
-	// Sync reads and writes locally; Pull and Push go to the network.
+	// Sync reads and writes locally. Pull and Push use the network.
 	Sync StoreType = "sync"
-	// Auto goes to the network and falls back to local data.
+	// Auto uses the network and falls back to local data.
 	Auto StoreType = "auto"
-	// Cache answers locally, then from the network; see [OnLocalAnswer].
+	// Cache answers locally and then from the network; see [OnLocalAnswer].
 	Cache StoreType = "cache"
 	// Network keeps no local data.
 	Network StoreType = "network"
@@ -44,77 +44,99 @@ const (
 	WriteNetwork                WritePolicy = "forceNetwork"
 )
 
-// Durability says what an acknowledged write survives.
+// Durability says which failures an acknowledged write survives.
 type Durability string
 
 // The durabilities.
 const (
 	// DurabilityFull survives a loss of power; it is the default.
 	DurabilityFull Durability = "full"
-	// DurabilityNormal survives the end of the process.
+	// DurabilityNormal survives a crash of the process.
 	DurabilityNormal Durability = "normal"
 )
 
-// Options are what a client is opened with. AppKey is required, and Host (or InstanceID) and AppSecret unless
-// LocalOnly is set. A zero value means the default.
+// Options are the options of a client. AppKey is required. So are Host (or InstanceID) and AppSecret, unless LocalOnly
+// is set. A zero value means the default.
 type Options struct {
 	AppKey    string `json:"appKey"`
 	AppSecret string `json:"appSecret,omitempty"`
-	// Host is the backend's address. It has no default, so that nobody who forgets it sends credentials to a third party.
+	// Host is the address of the backend. It has no default, so that a program without it sends no credentials to a third
+	// party.
 	Host string `json:"host,omitempty"`
-	// Backend is the name of a backend of the program's own, in place of a host: see [RegisterBackend].
+	// Backend is "appsync", or the name of a backend that the program registered with [RegisterBackend]. It takes the
+	// place of Host.
 	Backend string `json:"backend,omitempty"`
-	// Schema is a GraphQL schema whose models are the collections of a local database.
+	// Schema is a GraphQL schema. Its models are the collections of a local database, or of the backend "appsync".
 	Schema string `json:"schema,omitempty"`
-	// LocalOnly makes a database of it that never goes to a network.
+	// Endpoint is the address of the API of the backend "appsync".
+	Endpoint string `json:"endpoint,omitempty"`
+	// Configuration is the content of an amplifyconfiguration.json, in place of Endpoint and Auth.
+	Configuration json.RawMessage `json:"configuration,omitempty"`
+	// Auth is what the requests of the backend "appsync" are allowed by.
+	Auth *APIAuth `json:"auth,omitempty"`
+	// PageSize is how many records a page of the backend "appsync" is asked for. The default is 100.
+	PageSize int `json:"pageSize,omitempty"`
+	// SyncInterval is how old a read may be for the backend "appsync" to be asked for what has changed since. The default
+	// is a day.
+	SyncInterval time.Duration `json:"-"`
+	// LocalOnly makes the client a local database that never uses the network.
 	LocalOnly  bool   `json:"-"`
 	InstanceID string `json:"instanceId,omitempty"`
-	// DataDirectory is where the local data lives; default: "$XDG_DATA_HOME/kvstore" or
+	// DataDirectory is the directory of the local data. The default is "$XDG_DATA_HOME/kvstore" or
 	// "~/.local/share/kvstore".
 	DataDirectory           string         `json:"dataDirectory,omitempty"`
 	Tag                     string         `json:"tag,omitempty"`
 	ClientAppVersion        string         `json:"clientAppVersion,omitempty"`
 	CustomRequestProperties map[string]any `json:"-"`
-	// Timeout is for a whole call; default: 60 s.
+	// Timeout is the time limit of a whole call. The default is 60 s.
 	Timeout    time.Duration `json:"-"`
 	Durability Durability    `json:"durability,omitempty"`
-	// CAFile has the certificates to trust, as PEM; default: the system's.
+	// CAFile is a PEM file with the certificates to trust. The default is the certificates of the system.
 	CAFile string `json:"caFile,omitempty"`
-	// CAFallback has those to trust where the system has none.
+	// CAFallback is used in place of the system's certificates where the system has none.
 	CAFallback       string `json:"caFallback,omitempty"`
 	Proxy            string `json:"proxy,omitempty"`
 	MaxResponseBytes int64  `json:"maxResponseBytes,omitempty"`
-	// MaxGroupBytes bounds the groups that the backend makes for Store.Group.
+	// MaxGroupBytes limits the answer of a [Group] that the backend computes.
 	MaxGroupBytes int64 `json:"maxGroupBytes,omitempty"`
-	// OriginalForms sends queries made from formats as the original SDK does, also where that is broken.
+	// OriginalForms sends queries made from formats exactly as Kinvey's SDK does, even where that is wrong.
 	OriginalForms bool   `json:"originalForms,omitempty"`
 	Connections   int    `json:"connections,omitempty"`
 	APIVersion    int    `json:"apiVersion,omitempty"`
 	MasterSecret  string `json:"masterSecret,omitempty"`
-	// Retries is how often a request that failed is sent again where that is safe; default: 3, below 0: never.
+	// Retries is the number of times that a failed request is sent again, where that is safe. The default is 3; below 0:
+	// never.
 	Retries int `json:"-"`
-	// SharedDevice: all users of the device have one set of local data; pending writes stay their user's.
+	// SharedDevice makes all users of the device share one set of local data. Pending writes still belong to their user.
 	SharedDevice bool `json:"sharedDevice,omitempty"`
-	// PushAutomatically pushes what waits without being asked for: after a save, when the network is back,
-	// after a login.
+	// PushAutomatically pushes pending writes by itself: after a save, when the network returns, and after a login.
 	PushAutomatically bool `json:"pushAutomatically,omitempty"`
-	// Live false keeps follows from using live data before the application registers for it; default: true.
+	// Live, if false, forbids follows to use live data before the application has registered for it. The default is true.
 	Live *bool `json:"live,omitempty"`
-	// AuthHost is the authorization server; default: that of the hosted service, else the host.
+	// AuthHost is the address of the authorization server. The default is the one of Kinvey's hosted service, or else
+	// Host.
 	AuthHost string `json:"authHost,omitempty"`
 }
 
-// MarshalJSON writes the options as the library reads them.
+// APIAuth is what requests to an API are allowed by. One of its fields is set.
+type APIAuth struct {
+	APIKey string `json:"apiKey,omitempty"`
+	// Token is that of a Cognito user pool, an OpenID provider or a Lambda authorizer.
+	Token string `json:"token,omitempty"`
+}
+
+// MarshalJSON writes the options in the form that the library reads.
 func (o Options) MarshalJSON() ([]byte, error) {
 	type plain Options
 	written := struct {
 		plain
-		// These say more than their zero values.
+		// These members need more than their zero values.
 		LocalHost  json.RawMessage `json:"host,omitempty"`
 		Timeout    float64         `json:"timeout,omitempty"`
+		Interval   float64         `json:"syncInterval,omitempty"`
 		Retries    *int            `json:"retries,omitempty"`
 		Properties *map[string]any `json:"customRequestProperties,omitempty"`
-	}{plain: plain(o), Timeout: o.Timeout.Seconds()}
+	}{plain: plain(o), Timeout: o.Timeout.Seconds(), Interval: o.SyncInterval.Seconds()}
 	if o.LocalOnly {
 		written.LocalHost = json.RawMessage("null")
 	} else if o.Host != "" {
@@ -136,7 +158,7 @@ func (o Options) MarshalJSON() ([]byte, error) {
 	return wire.Marshal(written)
 }
 
-// put adds a member unless it is zero.
+// put adds a member unless it has the zero value.
 func put[V comparable](members map[string]any, name string, value V) {
 	var zero V
 	if value != zero {
@@ -144,8 +166,8 @@ func put[V comparable](members map[string]any, name string, value V) {
 	}
 }
 
-// An Option says something about one call, or about all calls of a collection. The library refuses
-// options that a call does not know.
+// An Option applies to one call, or to all calls of a collection. The library refuses options that a call does not
+// know.
 type Option func(*callOptions)
 
 type callOptions struct {
@@ -163,8 +185,8 @@ func with(name string, value any) Option {
 	}
 }
 
-// WithAutoPagination makes a pull read page by page, pageSize entities at a time (0: 10,000): a backend
-// answers 10,000 at the most, and silently.
+// WithAutoPagination makes a pull read page by page, with pageSize entities in a page (0: 10,000). Without it, a pull
+// gets at most 10,000 entities from Kinvey's service, without an error.
 func WithAutoPagination(pageSize int) Option {
 	return func(options *callOptions) {
 		with("autoPagination", true)(options)
@@ -174,11 +196,11 @@ func WithAutoPagination(pageSize int) Option {
 	}
 }
 
-// A ConflictStrategy says what happens when an entity was changed here and on the backend.
+// A ConflictStrategy says how a conflict is resolved.
 type ConflictStrategy string
 
-// Ours wins (the default), theirs wins, each side's own changes are taken, conflicts are left open in
-// the queue, or a function decides: see [Collection.SetConflictHandler].
+// The strategies: the local version wins (the default), the backend's version wins, the changes of both are merged, the
+// conflict is left open in the queue, or a function decides: see [Collection.SetConflictHandler].
 const (
 	ClientWins ConflictStrategy = "clientWins"
 	ServerWins ConflictStrategy = "serverWins"
@@ -190,30 +212,29 @@ const (
 // WithQuarantined makes a push, or the push of a sync, send quarantined writes as well.
 func WithQuarantined() Option { return with("retryQuarantined", true) }
 
-// WithClientID says who asks the authorization server: the app key, perhaps with a service's id behind a
-// dot; only for [Client.LoginPage] and [Client.LoginWithCode].
+// WithClientID sets the client id for the authorization server: the app key, optionally followed by a dot and the id of
+// a service. It is only for [Client.LoginPage] and [Client.LoginWithCode].
 func WithClientID(id string) Option { return with("clientId", id) }
 
-// WithState comes back in the query of the redirect URI; only for [Client.LoginPage].
+// WithState adds a value to the query of the redirect URI. It is only for [Client.LoginPage].
 func WithState(state string) Option { return with("state", state) }
 
-// WithTag opens the collection in an isolated store; only for [OpenCollection].
+// WithTag opens the collection in the store of a tag, which is kept apart. It is only for [OpenCollection].
 func WithTag(tag string) Option { return with("tag", tag) }
 
-// WithValidation says what every entity that the backend sends must be like, as a filter; only for
-// [OpenCollection].
+// WithValidation sets a filter that every entity from the backend must match. It is only for [OpenCollection].
 func WithValidation(filter any) Option { return with("validation", filter) }
 
-// WithKeyMap says what queries call the members of entities, such as {"title": "t"}; only for
+// WithKeyMap sets the names that queries use for members of entities, such as {"title": "t"}. It is only for
 // [OpenCollection].
 func WithKeyMap(names map[string]string) Option { return with("keyMap", names) }
 
-// WithKnownMembers says which members the entities of the program have, as an object of their names to
-// true or to such an object. Saves keep the others of what is stored: they may be those of a newer
-// program. nil: all are known, and a save replaces the whole entity.
+// WithKnownMembers sets the members that the program knows: an object of their names, with true or a nested object of
+// the same kind. A save keeps all other members of the stored entity, because a newer version of the program may have
+// written them. nil means that all members are known, and a save replaces the whole entity.
 //
-// For a struct the default are its fields by the rules of encoding/json, those of structs in it included;
-// slices, maps and types that write their own JSON are known as a whole. For others it is nil.
+// For a struct, the default is its fields by the rules of encoding/json, including nested structs. Slices, maps and
+// types that write their own JSON are known as a whole. For other types the default is nil.
 func WithKnownMembers(names M) Option {
 	return func(options *callOptions) {
 		if names == nil {
@@ -224,39 +245,39 @@ func WithKnownMembers(names M) Option {
 	}
 }
 
-// IfMissing makes a save an insert: it fails with ErrConflict if there is an entity of the "_id".
+// IfMissing makes a save an insert: it fails with ErrConflict if an entity with the "_id" exists.
 //
-// Like [IfVersion] and [IfMatches] it is for saves and removals by id, in transactions too. The check and
-// the write are one, and nothing is changed if the condition does not hold. A write that waits for the
-// backend stays conditional: what it started from must be there, or it is quarantined as a conflict. Of
-// several conditions the last one counts.
+// Like [IfVersion] and [IfMatches], it is for saves and for removals by id, in transactions too. The check and the
+// write are one atomic step, and nothing changes if the condition does not hold. A pending write keeps its condition:
+// if the backend has another version than the one the write started from, the write is quarantined as a conflict. If
+// several conditions are given, the last one applies.
 func IfMissing() Option { return with("if", nil) }
 
-// IfVersion lets a save or a removal happen only if the entity is of this local version, which
-// [Collection.Version] gives; else it fails with ErrConflict.
+// IfVersion makes a save or a removal conditional on the local version of the entity, as [Collection.Version] returns
+// it. With another version, the call fails with ErrConflict.
 func IfVersion(version int64) Option { return with("if", version) }
 
-// IfMatches lets a save or a removal happen only if the stored entity is there and matches a filter;
-// else it fails with ErrConflict.
+// IfMatches makes a save or a removal conditional on a filter. If the stored entity does not exist or does not match,
+// the call fails with ErrConflict.
 func IfMatches(filter M) Option { return with("if", filter) }
 
-// KeepData keeps entities and pending writes at a logout, for this user.
+// KeepData makes a logout keep the entities and the pending writes for this user.
 func KeepData() Option { return with("keepData", true) }
 
-// DiscardPending lets a logout wipe unsent work.
+// DiscardPending allows a logout to delete pending writes.
 func DiscardPending() Option { return with("discardPending", true) }
 
-// Hard deletes a user for good instead of disabling it.
+// Hard makes DeleteUser delete the user for good instead of disabling it.
 func Hard() Option { return with("hard", true) }
 
-// OnLocalAnswer gets the first, local answer of a call that answers twice, as JSON; the call itself
-// returns the answer of the network. It runs on the client's callback thread.
+// OnLocalAnswer receives the first, local answer, as JSON, of a call that answers twice. The call itself returns the
+// network's answer. The function runs on the client's callback thread.
 func OnLocalAnswer(answer func(json.RawMessage, error)) Option {
 	return func(options *callOptions) { options.onLocalAnswer = answer }
 }
 
-// OnProgress gets how far a call is, some times a second while it waits for the network, and once at its
-// end. It runs in a goroutine of its own, one call after the other, and none after the operation returned.
+// OnProgress receives the progress of a call: some times a second while it waits for the network, and once at its end.
+// The calls come one after the other in a goroutine of their own, and none comes after the operation has returned.
 func OnProgress(progress func(Progress)) Option {
 	return func(options *callOptions) { options.onProgress = progress }
 }
@@ -269,7 +290,7 @@ func gather(options []Option) callOptions {
 	return gathered
 }
 
-// text gives the options as C reads them; nil if there are none.
+// text returns the options in the form that C reads, or nil if there are none.
 func (o callOptions) text() ([]byte, error) {
 	if o.members == nil {
 		return nil, nil

@@ -31,10 +31,10 @@ func WithTTL(value time.Duration) Option { return with("ttl", value.Seconds()) }
 // the local ones.
 func WithDeltaSetCaching() Option { return with("deltaSetCaching", true) }
 
-// WithConflicts: what happens when an entity was changed here and on the backend: see sync.md; default: `"clientWins"`;
-// `"handler"` if the store has one.
+// WithConflicts: what happens when an entity was changed here and on the backend: see sync.md; default: `"clientWins"`, with
+// AppSync `"serverWins"`; `"handler"` if the store has one.
 func WithConflicts(value ConflictStrategy) Option { return with("conflicts", string(value)) }
 
 // WithDeltaSet: a pull, and a find on the network, fetches only the changes since the same query was last read, if the
-// backend supports that.
+// backend supports that; default: false, with AppSync true.
 func WithDeltaSet() Option { return with("deltaSet", true) }

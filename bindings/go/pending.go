@@ -9,14 +9,13 @@ import (
 	"runtime"
 )
 
-// Pending is the queue of a collection: the writes that are not sent, at most one for each entity.
-// Writes that the backend refuses for good, and conflicts that are left open, are quarantined: see
-// [PendingState]. Nothing here waits for the network but Retry.
+// Pending is the queue of a collection: its pending writes, at most one for each entity. Writes that the backend
+// refuses for good, and conflicts that are left open, are quarantined: see [PendingState]. Only Retry uses the network.
 type Pending struct {
 	store *store
 }
 
-// Len counts the pending writes; 0 for a Network collection.
+// Len returns the number of pending writes. It is 0 for a Network collection.
 func (p *Pending) Len() (int, error) {
 	var count C.int64_t
 	var left *C.kv_error
@@ -25,11 +24,11 @@ func (p *Pending) Len() (int, error) {
 	return int(count), check(status, left)
 }
 
-// List gives pending writes, oldest first: those after the id `after` ("": from the start), limit of them at
-// the most (0: all).
+// List returns pending writes, oldest first. It starts after the id `after` ("": at the start) and returns at most
+// limit of them (0: all).
 func (p *Pending) List(after string, limit int) ([]PendingWrite, error) {
 	if limit < 0 || int64(limit) > 1<<31 {
-		return nil, invalid("limit is %d", limit)
+		return nil, invalid("the limit %d is out of range", limit)
 	}
 	var afterID []byte
 	if after != "" {
@@ -48,7 +47,7 @@ func (p *Pending) List(after string, limit int) ([]PendingWrite, error) {
 	return decode[[]PendingWrite](taken(text, length), check(status, left))
 }
 
-// Get gives one pending write and what it would send; ErrNotFound if there is none.
+// Get returns one pending write and the entity that it would send. It fails with ErrNotFound if there is none.
 func (p *Pending) Get(id string) (PendingDetail, error) {
 	key, err := terminated(id, "id")
 	if err != nil {
@@ -72,8 +71,8 @@ func unlessNull(text json.RawMessage) json.RawMessage {
 	return text
 }
 
-// Retry sends one write now; it stays pending if that fails. After a conflict it goes over the
-// version that it met: ours is to win.
+// Retry sends one write now. If that fails, the write stays pending. After a conflict, it replaces the backend's
+// version that the conflict was found with.
 func (p *Pending) Retry(ctx context.Context, id string, options ...Option) error {
 	key, err := terminated(id, "id")
 	if err != nil {
@@ -91,7 +90,7 @@ func (p *Pending) Retry(ctx context.Context, id string, options ...Option) error
 	return err
 }
 
-// Edit replaces what a pending create or update would send; its attempts and error are reset.
+// Edit replaces the entity that a pending create or update would send, and resets its attempts and its error.
 func (p *Pending) Edit(id string, entity any) error {
 	key, err := terminated(id, "id")
 	if err != nil {
@@ -108,7 +107,7 @@ func (p *Pending) Edit(id string, entity any) error {
 	return check(status, left)
 }
 
-// Revert forgets one write and makes the local entity what the backend has, as far as is known.
+// Revert discards one write and restores the local entity to the backend's version, as far as that is known.
 func (p *Pending) Revert(id string) error {
 	key, err := terminated(id, "id")
 	if err != nil {
@@ -120,7 +119,7 @@ func (p *Pending) Revert(id string) error {
 	return check(status, left)
 }
 
-// Drop forgets one write; the local entity stays as it is.
+// Drop discards one write. The local entity stays as it is.
 func (p *Pending) Drop(id string) error {
 	key, err := terminated(id, "id")
 	if err != nil {

@@ -5,15 +5,15 @@ import "C"
 
 import "encoding/json"
 
-// JSON gives the query as the library understood it: {"filter":…,"sort":…,"skip":…,"limit":…,"fields":…,"computed":…},
-// without what it has not.
+// JSON returns the query as the library understood it:
+// {"filter":…,"sort":…,"skip":…,"limit":…,"fields":…,"computed":…}. Members that the query does not use are missing.
 func (q *Query) JSON() (json.RawMessage, error) {
 	return q.print(func(handle *C.kv_query, text **C.char, length *C.size_t, e **C.kv_error) C.kv_status {
 		return C.kv_query_json(handle, text, length, e)
 	})
 }
 
-// AsFormat gives the filter as a predicate format, and its arguments.
+// AsFormat returns the filter as a predicate format, and its arguments.
 func (q *Query) AsFormat() (string, []any, error) {
 	text, err := q.print(func(handle *C.kv_query, text **C.char, length *C.size_t, e **C.kv_error) C.kv_status {
 		return C.kv_query_format(handle, text, length, e)
@@ -25,7 +25,7 @@ func (q *Query) AsFormat() (string, []any, error) {
 	return printed.Format, printed.Arguments, err
 }
 
-// String gives the query as JSON, or what is wrong with it.
+// String returns the query as JSON, or the reason why it is invalid.
 func (q *Query) String() string {
 	text, err := q.JSON()
 	if err != nil {
@@ -34,7 +34,7 @@ func (q *Query) String() string {
 	return string(text)
 }
 
-// printedQuery is a query as the library writes it.
+// printedQuery is a query in the form that the library writes.
 type printedQuery struct {
 	Filter map[string]json.RawMessage
 }

@@ -8,54 +8,54 @@ import (
 	"encoding/json"
 )
 
-// M is a JSON object, for filters and for entities without a type of their own. A number that is read into it, or into
-// any other interface, is an int64 where it is written as an integer and fits, else a float64 where that is the same
-// number, else a [json.Number]: what is read and saved again stays what it was.
+// M is a JSON object, for filters and for entities without a type of their own. A number that is read into M, or into
+// any other interface, keeps its exact value. It becomes an int64 if it is written as an integer and fits, else a
+// float64 if that is the same number, else a [json.Number].
 type M = map[string]any
 
-// A Query says which entities, in which order, and which part of them. nil means everything.
+// A Query selects entities, sorts them and chooses their members. A nil query means everything.
 type Query struct {
-	// Filter is in the backend's language (MongoDB's), such as M{"population": M{"$gte": 50000}};
-	// anything that marshals to a JSON object.
+	// Filter is in MongoDB's query language, such as M{"population": M{"$gte": 50000}}. Any value that marshals to a JSON
+	// object is allowed.
 	Filter any
-	// Format, if not empty, is used in index of Filter: a predicate format as NSPredicate has them,
-	// such as "state == %@ AND population >= %d".
+	// Format, if not empty, is used in place of Filter: a predicate format in the syntax of NSPredicate, such as "state ==
+	// %@ AND population >= %d".
 	Format string
-	// Arguments are the values of the format's %@, %K, %d and so on; nothing in them is read as syntax.
+	// Arguments are the values for %@, %K, %d and so on in the format. They are never read as syntax.
 	Arguments []any
-	// Variables are the values of the format's $names.
+	// Variables are the values for the $names in the format.
 	Variables M
-	// Sort is by the first key, then by the second, and so on; ties are broken by "_id".
+	// Sort has the sort keys, most significant first. Equal entities are sorted by "_id".
 	Sort []SortKey
-	// Skip and Limit choose a page; a Limit of 0 is none, as in every language.
+	// Skip and Limit choose a page. A Limit of 0 means no limit.
 	Skip, Limit int
-	// Fields chooses members; "_id" always comes.
+	// Fields are the members that results have. "_id" is always one of them.
 	Fields []string
-	// Computed are members that results have beside those of the entities, by their names: see [Query.Computing].
+	// Computed are additional members of the results, by name: see [Query.Computing].
 	Computed map[string]Computed
 
-	// combination, if not empty, says how parts make this query.
+	// combination, if not empty, is the operator that combines parts.
 	combination string
 	parts       []*Query
-	// broken is what is wrong with a query that could not be built.
+	// broken is the error of a query that could not be built.
 	broken error
 }
 
-// And selects what all of the queries select. Their filters count, not their modifiers; the result may be
-// given some of its own.
+// And selects entities that all of the queries select. Only their filters are used, not their sort order, page or
+// fields. The result may have its own.
 func And(queries ...*Query) *Query { return &Query{combination: "and", parts: queries} }
 
-// Or selects what at least one of the queries selects; otherwise as [And].
+// Or selects entities that at least one of the queries selects. Otherwise it works like [And].
 func Or(queries ...*Query) *Query { return &Query{combination: "or", parts: queries} }
 
-// Not selects what a query does not select; otherwise as [And].
+// Not selects entities that a query does not select. Otherwise it works like [And].
 func Not(query *Query) *Query { return &Query{combination: "not", parts: []*Query{query}} }
 
-// A SortKey is a member to sort by.
+// A SortKey is a member to sort by, and the direction.
 type SortKey struct {
 	Name       string
 	Descending bool
-	// meta, if not empty, is what is computed instead of the member.
+	// meta, if not empty, is the computed number to sort by, in place of the member.
 	meta Meta
 }
 
@@ -65,7 +65,7 @@ func Ascending(name string) SortKey { return SortKey{Name: name} }
 // Descending sorts by a member, greatest first.
 func Descending(name string) SortKey { return SortKey{Name: name, Descending: true} }
 
-// open makes what C calls a query; the caller frees it.
+// open creates a C query, which the caller frees.
 func (q *Query) open() (*C.kv_query, error) {
 	if q == nil {
 		return nil, nil
@@ -98,10 +98,10 @@ func (q *Query) open() (*C.kv_query, error) {
 	return handle, check(status, left)
 }
 
-// openFormat makes a query of the predicate format.
+// openFormat creates a C query from the predicate format.
 func (q *Query) openFormat() (*C.kv_query, error) {
 	if q.Filter != nil {
-		return nil, invalid("a query has a Filter or a Format, not both")
+		return nil, invalid("a query cannot have both a Filter and a Format")
 	}
 	values := map[string]any{"arguments": append([]any{}, q.Arguments...)}
 	if q.Variables != nil {
@@ -126,12 +126,12 @@ func (q *Query) openFormat() (*C.kv_query, error) {
 	return handle, check(status, left)
 }
 
-// openCombination makes a query of the parts.
+// openCombination creates a C query from the parts.
 func (q *Query) openCombination() (*C.kv_query, error) {
 	if q.Filter != nil || q.Format != "" {
-		return nil, invalid("a combined query has no Filter or Format of its own")
+		return nil, invalid("a combined query cannot have a Filter or a Format of its own")
 	}
-	// NULL stands for everything, as nil does.
+	// NULL means everything, as nil does.
 	handles := make([]*C.kv_query, len(q.parts)+1)
 	defer func() {
 		for _, handle := range handles {
@@ -171,7 +171,7 @@ func (q *Query) modifiers() ([]byte, error) {
 		computed := M{}
 		for name, value := range q.Computed {
 			if value == nil {
-				return nil, invalid("nothing is computed as %q", name)
+				return nil, invalid("no computed value is given for the member %q", name)
 			}
 			computed[name] = value.computation()
 		}
@@ -186,7 +186,7 @@ func (q *Query) modifiers() ([]byte, error) {
 	return marshal(members)
 }
 
-// sortKeys is written as an object whose order counts, which a map would lose.
+// sortKeys is written as a JSON object whose order matters. A map would lose the order.
 type sortKeys []SortKey
 
 func (keys sortKeys) MarshalJSON() ([]byte, error) {

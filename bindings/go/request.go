@@ -17,22 +17,22 @@ import (
 	"unsafe"
 )
 
-// A completion is how the asynchronous form of an operation reports.
+// A completion is the callback of an asynchronous C function, with its context.
 type completion struct {
 	done    C.kv_answer_fn
 	context unsafe.Pointer
 	free    C.kv_free_fn
 }
 
-// A starter calls the asynchronous form of an operation.
+// A starter calls the asynchronous C function of an operation.
 type starter func(completion, **C.kv_request, **C.kv_error) C.kv_status
 
-// A request is an operation that runs.
+// A request is a running operation.
 type request struct {
 	handle *C.kv_request
-	// final receives the last answer, if answers are listened to.
+	// final receives the last answer, if the operation reports answers.
 	final chan found
-	// progress is told how far it is; may be nil.
+	// progress receives progress reports; it may be nil.
 	progress func(Progress)
 }
 
@@ -58,7 +58,7 @@ func start(ctx context.Context, options callOptions, begin starter) (*request, e
 
 func (r *request) free() { C.kv_request_free(r.handle) }
 
-// wait waits for the result; the end of the context cancels the operation.
+// wait waits for the result. If the context ends, it cancels the operation.
 func (r *request) wait(ctx context.Context, text **C.char, length *C.size_t) error {
 	if ctx.Done() != nil {
 		over, watched := make(chan struct{}), make(chan struct{})
@@ -87,10 +87,10 @@ func (r *request) wait(ctx context.Context, text **C.char, length *C.size_t) err
 	return err
 }
 
-// howOften is the time between two reports of progress.
+// howOften is the interval of progress reports.
 const howOften = 100 * time.Millisecond
 
-// report tells how far the operation is until the function that it gives has returned.
+// report starts progress reports. The function that it returns stops them.
 func (r *request) report() func() {
 	over, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -123,7 +123,7 @@ func (r *request) notify() {
 	}
 }
 
-// run runs an operation to its end and gives its result.
+// run runs an operation to its end and returns its result.
 func run(ctx context.Context, options callOptions, begin starter) ([]byte, error) {
 	request, err := start(ctx, options, begin)
 	if err != nil {
@@ -147,7 +147,7 @@ func runCount(ctx context.Context, options callOptions, begin starter) (int, err
 	return strconv.Atoi(string(text))
 }
 
-// runFind runs a find and takes its cursor; the callback gets the entities, if there is one.
+// runFind runs a find and returns its cursor, or the entities if a callback received them.
 func runFind(ctx context.Context, options callOptions, begin starter) (entities, error) {
 	request, err := start(ctx, options, begin)
 	if err != nil {
@@ -167,7 +167,7 @@ func runFind(ctx context.Context, options callOptions, begin starter) (entities,
 	return entities{cursor: cursor}, err
 }
 
-// ended is the error of a call whose context has ended.
+// ended returns the error of a call whose context has ended.
 func ended(cause error) error {
 	message := "the context ended: " + cause.Error()
 	return &Error{Status: ErrCancelled, Message: message, Index: -1, Position: -1, Cause: cause}

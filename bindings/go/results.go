@@ -5,44 +5,44 @@ import (
 	"time"
 )
 
-// Progress is how far a call is. Totals are 0 while they are unknown.
+// Progress is the progress of a call. A total is 0 while it is unknown.
 type Progress struct {
 	EntitiesDone, EntitiesTotal uint64
 	BytesDone, BytesTotal       uint64
 }
 
-// PullResult is what a pull did to the local store.
+// PullResult is the effect of a pull on the local store.
 type PullResult struct {
 	Pulled  int `json:"pulled"`
 	Removed int `json:"removed"`
 }
 
-// PushResult is what a push sent, and what was refused: that stays pending, with its error.
+// PushResult has what a push sent and the errors of refused writes, which stay pending.
 type PushResult struct {
 	Pushed int      `json:"pushed"`
 	Errors []*Error `json:"errors"`
-	// Quarantined is how many writes are quarantined now, including those of earlier pushes: [Collection.Pending] has them,
-	// [WithQuarantined] sends them once more.
+	// Quarantined is the number of writes in quarantine now, including those of earlier pushes. [Collection.Pending] lists
+	// them, and [WithQuarantined] sends them again.
 	Quarantined int `json:"quarantined"`
-	// Overwritten is how many accepted writes have replaced a version that was not seen here, as far as the backend lets
-	// it be known.
+	// Overwritten is the number of accepted writes that replaced a version unknown to this device, as far as the backend
+	// reports that.
 	Overwritten int `json:"overwritten"`
 }
 
-// SyncResult is what a push and then a pull did. Nothing is pulled while a write waits that was not sent.
+// SyncResult is the result of a push and then a pull. The pull is left out while a write is still waiting to be sent.
 type SyncResult struct {
 	PushResult
 	PullResult
 }
 
-// SaveManyResult is what came of a save of many. Entities has the order and length of the input, with
-// nil where it failed; the Index of an error is its index in the input.
+// SaveManyResult is the result of SaveMany. Entities has the order and the length of the input, with nil where a save
+// failed. The Index of an error is the index in the input.
 type SaveManyResult[T any] struct {
 	Entities []*T
 	Errors   []*Error
 }
 
-// UnmarshalJSON reads the result as the library writes it.
+// UnmarshalJSON reads the result in the form that the library writes.
 func (r *SaveManyResult[T]) UnmarshalJSON(text []byte) error {
 	var members struct {
 		Entities []json.RawMessage
@@ -66,18 +66,18 @@ func (r *SaveManyResult[T]) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// A PendingState says whether a pending write is sent by the next push.
+// A PendingState says whether the next push sends a pending write.
 type PendingState string
 
-// A write waits until a push has sent it. What the backend refuses for good, and what has met another
-// version there, is quarantined until it is retried, edited, reverted, dropped or changed.
+// A waiting write is sent by the next push. A quarantined write was refused for good by the backend, or met another
+// version there. It stays in quarantine until it is retried, edited, reverted, dropped or changed.
 const (
 	Waiting    PendingState = "waiting"
 	Refused    PendingState = "refused"
 	InConflict PendingState = "conflict"
 )
 
-// A PendingWrite is one write that the backend has not confirmed.
+// A PendingWrite is a write that the backend has not confirmed.
 type PendingWrite struct {
 	ID string `json:"id"`
 	// Operation is "create", "update" or "delete".
@@ -89,8 +89,8 @@ type PendingWrite struct {
 	State     PendingState `json:"state"`
 }
 
-// PendingDetail is a pending write with what would be sent, the backend's version that it changes
-// and, if it is quarantined, what the backend has; each nil if there is none, or it is unknown.
+// PendingDetail is a pending write with the entity that it would send, the backend's version that the change started
+// from and, in quarantine, the backend's current version. Each of them is nil if it does not exist or is unknown.
 type PendingDetail struct {
 	PendingWrite
 	Entity json.RawMessage `json:"entity"`

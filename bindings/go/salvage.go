@@ -8,27 +8,27 @@ import (
 	"runtime"
 )
 
-// A SalvageReport says what could be read of a damaged file.
+// A SalvageReport says how much of a damaged file could be read.
 type SalvageReport struct {
 	Pending     SalvagedFile            `json:"pending"`
 	Collections map[string]SalvagedFile `json:"collections"`
 }
 
-// A SalvagedFile is one file of a salvage.
+// A SalvagedFile is one output file of a salvage.
 type SalvagedFile struct {
-	// File is its name; empty for the pending writes, which are in "pending.ndjson".
+	// File is the name of the file. It is empty for the pending writes, which are in "pending.ndjson".
 	File string `json:"file"`
-	// Lines is how many lines of JSON it has.
+	// Lines is the number of lines, each of which is a JSON text.
 	Lines int `json:"lines"`
-	// Damaged is in how many places something could not be read.
+	// Damaged is the number of places that could not be read.
 	Damaged int `json:"damaged"`
-	// DamagedIDs are the first 1,000 entities that were left out because their body is not what was stored.
+	// DamagedIDs are the ids of the first 1,000 entities that were left out because their body was damaged.
 	DamagedIDs []string `json:"damagedIds"`
 }
 
-// Salvage copies what can be read of a client's data file, however damaged, into a new directory, as
-// lines of JSON: pending writes first. The options are those with which the client would be opened. The
-// damaged file stays as it is.
+// Salvage copies everything that can be read from a client's data file into a new directory, as lines of JSON. It
+// starts with the pending writes and works with any damage. The options are those of the client. The damaged file is
+// not changed.
 func Salvage(options Options, directory string) (SalvageReport, error) {
 	text, err := marshal(options)
 	if err != nil {
@@ -45,27 +45,27 @@ func Salvage(options Options, directory string) (SalvageReport, error) {
 	return decode[SalvageReport](taken(report, length), check(status, left))
 }
 
-// A RepairReport says what was damaged in the local data, and what became of it.
+// A RepairReport lists the damage in the local data and what was done about it.
 type RepairReport struct {
-	// Entities is how many were looked at.
+	// Entities is the number of entities that were checked.
 	Entities int
-	// Damaged is how many of them were, and how many versions that changes started from.
+	// Damaged is the number of damaged entities and of damaged base versions of pending writes.
 	Damaged int
-	// Removed are entities that the next pull brings again.
+	// Removed are the entities that were removed; the next pull fetches them again.
 	Removed []DamagedEntity
-	// Quarantined are entities with a pending write, which is now quarantined: save them again, or remove them.
+	// Quarantined are entities whose pending write is now quarantined. Save them again, or remove them.
 	Quarantined []DamagedEntity
 }
 
-// A DamagedEntity is one that [Client.Repair] has found.
+// A DamagedEntity is an entity that [Client.Repair] found damaged.
 type DamagedEntity struct {
 	Collection string `json:"collection"`
 	ID         string `json:"_id"`
 	Tag        string `json:"tag"`
 }
 
-// Repair takes what is damaged in the local data, which is [ErrCorrupt] with an entity's ID, out of the way: damaged
-// entities are removed, those with a pending write quarantined, and indexes rebuilt.
+// Repair deals with damage in the local data, which other calls report as [ErrCorrupt] with the ID of an entity.
+// Damaged entities are removed, or quarantined if they have a pending write. Damaged indexes are rebuilt.
 func (c *Client) Repair() (RepairReport, error) {
 	var text *C.char
 	var length C.size_t
@@ -75,15 +75,15 @@ func (c *Client) Repair() (RepairReport, error) {
 	return decode[RepairReport](taken(text, length), check(status, left))
 }
 
-// A CompactReport says how many bytes the files of the local data had, with their logs.
+// A CompactReport has the sizes in bytes of the local data's files and logs, before and after.
 type CompactReport struct {
 	Before int64 `json:"before"`
 	After  int64 `json:"after"`
 }
 
-// Compact gives back the disk space that local data no longer needs. The files are written anew, which needs room for a copy;
-// reading goes on meanwhile. While an iterator, a transaction or another process reads an older state it waits, and is [ErrBusy]
-// after the time of [WithTimeout].
+// Compact returns unused disk space of the local data to the system. It rewrites the files, which needs space for a
+// copy; reads continue meanwhile. It waits while an iterator, a transaction or another process reads an older state,
+// and fails with [ErrBusy] after the time of [WithTimeout].
 func (c *Client) Compact(ctx context.Context, options ...Option) (CompactReport, error) {
 	text, err := c.run(ctx, options, func(text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
 		return C.kv_client_compact_async(c.handle, text, r.done, r.context, r.free, q, e)

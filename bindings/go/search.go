@@ -1,21 +1,21 @@
 package kvstore
 
-// SearchOptions say how words are searched for; none need be given.
+// SearchOptions change how words are searched for. The zero value is the default.
 type SearchOptions struct {
-	// AllWords asks for all of the words instead of one.
+	// AllWords requires all of the words instead of one.
 	AllWords bool
-	// Language compares words by their stems: "english", or "" for none.
+	// Language compares the stems of words: "english", or "" for whole words.
 	Language string
-	// CaseSensitive and DiacriticSensitive tell apart what differs in case and in accents.
+	// CaseSensitive and DiacriticSensitive make differences in case and in accents count.
 	CaseSensitive, DiacriticSensitive bool
 }
 
-// Search selects entities by the words in any of their texts: fox*, "a phrase", -not.
+// Search selects entities by the words in any of their strings: fox*, "a phrase", -not.
 func Search(text string, options ...SearchOptions) *Query {
 	return &Query{Filter: search(text, options)}
 }
 
-// Search selects text by its words, as the function [Search] does.
+// Search selects entities by the words in this member, as the function [Search] does.
 func (p Path) Search(text string, options ...SearchOptions) *Query {
 	return p.test("$text", search(text, options)["$text"])
 }
@@ -37,30 +37,30 @@ func search(text string, options []SearchOptions) M {
 	return M{"$text": members}
 }
 
-// A Computed is what is known of a result beside the entity: [TextScore], [Distance] or a [Snippet].
+// A Computed is a value that is computed for each result: [TextScore], [Distance] or a [Snippet].
 type Computed interface{ computation() M }
 
-// A Meta is a number that is computed of an entity.
+// A Meta is a number that is computed for each result.
 type Meta string
 
 const (
-	// TextScore is how well an entity fits the searches of the query.
+	// TextScore is how well an entity matches the query's text search. More is better.
 	TextScore Meta = "textScore"
-	// Distance is how far a place is from the one that the query is near to, in metres.
+	// Distance is the distance in metres from the point of the query's Near.
 	Distance Meta = "geoNearDistance"
 )
 
 func (m Meta) computation() M { return M{"$meta": string(m)} }
 
-// A Snippet is the part of an entity's texts that shows best why a search found it. Nothing in it is escaped.
+// A Snippet is the part of an entity's text that best shows why the search found it. Nothing in it is escaped.
 type Snippet struct {
-	// Start and End stand around what was found; both empty: "<b>" and "</b>".
+	// Start and End mark the words that were found. If both are empty, they are "<b>" and "</b>".
 	Start, End string
-	// Ellipsis stands for what was left out; empty: "…".
+	// Ellipsis replaces text that was left out. If it is empty, it is "…".
 	Ellipsis string
-	// Words is the largest number of words; 0: 20.
+	// Words is the largest number of words. 0 means 20.
 	Words int
-	// Path is the member to take it from; empty: the texts that were searched.
+	// Path is the member to take the text from. If it is empty, it is any of the searched members.
 	Path string
 }
 
@@ -75,14 +75,14 @@ func (s Snippet) computation() M {
 	return members
 }
 
-// ByScore sorts by [TextScore], the best first.
+// ByScore sorts by [TextScore], best first.
 func ByScore() SortKey { return SortKey{Name: "score", meta: TextScore} }
 
-// ByDistance sorts by [Distance], the nearest first.
+// ByDistance sorts by [Distance], nearest first.
 func ByDistance() SortKey { return SortKey{Name: "distance", meta: Distance} }
 
-// Computing gives the same query, whose results have one more member: what is computed stands for a member of that
-// name. What is stored never has it.
+// Computing returns the same query with one more member in its results: the computed value. It hides a member of that
+// name in the entity. It is never stored.
 func (q *Query) Computing(name string, value Computed) *Query {
 	return q.changed(func(query *Query) {
 		computed := map[string]Computed{name: value}

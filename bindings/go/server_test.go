@@ -104,7 +104,7 @@ func runTests(m *testing.M) int {
 
 var names atomic.Int64
 
-// unique gives a name that no other test uses on the shared server.
+// unique returns a name that no other test uses on the shared server.
 func unique() string { return fmt.Sprintf("name%d", names.Add(1)) }
 
 // open opens a client that is closed at the end of the test.

@@ -5,32 +5,33 @@ import "C"
 
 import "context"
 
-// Sharing names whom an entity is shared with: ids of users and of groups of users. Writers may read as well.
+// Sharing has the ids of users and of groups of users that an entity is shared with. Writers may read as well.
 type Sharing struct {
 	Readers, Writers           []string
 	ReaderGroups, WriterGroups []string
-	// EverybodyReads and EverybodyWrites are for all users.
+	// EverybodyReads and EverybodyWrites grant the right to all users.
 	EverybodyReads, EverybodyWrites bool
 }
 
-// Share lets others read or write an entity, in addition to those who may; ErrNotFound if there is none of this id. What
-// others change in its access list meanwhile is not lost: the write is a conditional one. Most collections let everybody
-// read what does not say otherwise: see docs/sharing.md.
+// Share grants users and groups the right to read or write an entity, in addition to the rights that exist. It fails
+// with ErrNotFound if there is no entity with this id. The write is conditional, so that other changes of the access
+// list at the same time are kept. In most collections, everybody may read an entity whose access list does not say
+// otherwise: see docs/sharing.md.
 func (c *Collection[T]) Share(ctx context.Context, id string, with Sharing, options ...Option) error {
 	return c.store.share(ctx, id, with, options, func(a sharing) C.kv_status {
 		return C.kv_store_share_async(c.store.handle, a.id, a.acl, a.length, a.text, a.done, a.context, a.free, a.q, a.e)
 	})
 }
 
-// Unshare takes back what Share gave; EverybodyReads makes an entity private. Somebody who is named more than once, or is
-// in a group, is to be taken out of each.
+// Unshare revokes rights that Share granted. EverybodyReads makes an entity private. A user may have the same right in
+// several ways, by name and through groups; each of them has to be revoked.
 func (c *Collection[T]) Unshare(ctx context.Context, id string, from Sharing, options ...Option) error {
 	return c.store.share(ctx, id, from, options, func(a sharing) C.kv_status {
 		return C.kv_store_unshare_async(c.store.handle, a.id, a.acl, a.length, a.text, a.done, a.context, a.free, a.q, a.e)
 	})
 }
 
-// sharing is what both calls are given.
+// sharing is the argument of both C functions.
 type sharing struct {
 	completion
 	id, acl, text *C.char
@@ -61,7 +62,7 @@ func (s *store) share(
 	return err
 }
 
-// acl gives it as an access list writes it.
+// acl returns the rights in the form of an access list.
 func (s Sharing) acl() M {
 	ids := func(some []string) []string { return append([]string{}, some...) }
 	acl := M{

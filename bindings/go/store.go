@@ -9,10 +9,10 @@ import (
 	"sync"
 )
 
-// A store is a collection without the type of its entities, and the only part of it that touches C.
+// A store is a collection without the type of its entities. It makes all calls into C.
 //
-// What stays on this machine calls C directly; what may wait for the network is started and waited
-// for, so that its context can cancel it.
+// Operations that use only local data call the blocking C functions. Operations that may wait for the network use the
+// asynchronous functions, so that the context can cancel them.
 type store struct {
 	client      *Client
 	handle      *C.kv_store
@@ -54,7 +54,7 @@ func (s *store) close() error {
 	s.closing.Do(func() {
 		runtime.SetFinalizer(s, nil)
 		status := C.kv_store_close(s.handle)
-		// A store goes with its client.
+		// A client that was closed has closed its stores as well.
 		if Status(status) != ErrMisuse {
 			s.closed = check(status, nil)
 		}
@@ -62,16 +62,16 @@ func (s *store) close() error {
 	return s.closed
 }
 
-// A call is what an operation of a store is called with.
+// A call has the arguments of an operation of a store.
 type call struct {
 	ctx     context.Context
 	options callOptions
-	// text is the options as C reads them.
+	// text is the options in the form that C reads.
 	text  *C.char
 	query *C.kv_query
 }
 
-// prepare makes a call; done must follow.
+// prepare makes a call. The caller must call done afterwards.
 func (s *store) prepare(ctx context.Context, query *Query, options []Option) (call, error) {
 	if err := ctx.Err(); err != nil {
 		return call{}, ended(err)
@@ -91,8 +91,8 @@ func (s *store) done(c call) {
 	runtime.KeepAlive(s.client)
 }
 
-// reads tells whether a read stays on this machine. With a policy of its own it is taken for one that does
-// not, which is always right.
+// reads reports whether a read uses only local data. A read with its own policy counts as one that may wait, which is
+// always correct.
 func (s *store) reads(c call) bool {
 	_, hasPolicy := c.options.members["readPolicy"]
 	return s.readsLocal && !hasPolicy
@@ -158,7 +158,7 @@ func (s *store) count(ctx context.Context, query *Query, options []Option) (int,
 	})
 }
 
-// counted runs an operation whose result is a number: here, or as one that may wait.
+// counted runs an operation whose result is a number, in the calling thread or as an asynchronous one.
 func counted(
 	c call, here bool, operate func(*C.int64_t, **C.kv_error) C.kv_status, begin starter,
 ) (int, error) {

@@ -5,20 +5,21 @@ import (
 	"sync"
 )
 
-// A stream brings events from the callback thread, which it never holds up, to a channel: an answer that the
-// reader waits for comes on the same thread.
+// A stream passes events from the callback thread to a channel. It never blocks that thread, because answers that the
+// reader waits for come on the same thread.
 type stream[E any] struct {
 	sync.Mutex
 	waiting []E
-	// limit may wait of what is offered.
+	// limit is the number of offered events that may wait.
 	limit   int
 	ended   bool
 	anew    bool
 	changed chan struct{}
 }
 
-// channel makes a channel of what a subscription tells. It is closed when the context has ended, and after the
-// last event once over is closed or the stream has ended. A stream that asks for it is subscribed anew.
+// channel makes a channel from the events of a subscription. It is closed when the context has ended. It is also
+// closed, after the last event, when over is closed or the stream has ended. If a stream asks for it, it is subscribed
+// again.
 func channel[E any](
 	ctx context.Context, over <-chan struct{}, limit int, subscribe func(*stream[E]) (*Subscription, error),
 ) (<-chan E, error) {
@@ -55,7 +56,7 @@ func (s *stream[E]) put(event E) {
 	s.wake()
 }
 
-// offer adds an event unless too many wait.
+// offer adds an event, unless too many are waiting.
 func (s *stream[E]) offer(event E) bool {
 	s.Lock()
 	fits := len(s.waiting) < s.limit
@@ -66,7 +67,7 @@ func (s *stream[E]) offer(event E) bool {
 	return fits
 }
 
-// replace puts an event in the place of those that wait.
+// replace adds an event and drops those that are waiting.
 func (s *stream[E]) replace(event E) {
 	s.Lock()
 	defer s.Unlock()
@@ -76,14 +77,14 @@ func (s *stream[E]) replace(event E) {
 	s.wake()
 }
 
-// count tells how many wait.
+// count returns the number of waiting events.
 func (s *stream[E]) count() int {
 	s.Lock()
 	defer s.Unlock()
 	return len(s.waiting)
 }
 
-// end says that nothing follows what waits.
+// end marks the end of the stream, after the events that are waiting.
 func (s *stream[E]) end() {
 	s.Lock()
 	defer s.Unlock()
@@ -91,7 +92,7 @@ func (s *stream[E]) end() {
 	s.wake()
 }
 
-// renew asks for another subscription behind what waits.
+// renew asks for another subscription after the events that are waiting.
 func (s *stream[E]) renew() {
 	s.Lock()
 	defer s.Unlock()
@@ -112,7 +113,8 @@ func (s *stream[E]) wake() {
 	}
 }
 
-// next takes what waits first; without it, whether nothing follows, and whether another subscription is due.
+// next returns the next waiting event. If there is none, it reports whether the stream has ended and whether another
+// subscription is due.
 func (s *stream[E]) next() (event E, isThere, last, anew bool) {
 	s.Lock()
 	defer s.Unlock()
@@ -123,7 +125,7 @@ func (s *stream[E]) next() (event E, isThere, last, anew bool) {
 	return event, true, false, false
 }
 
-// pass sends what waits until nothing will follow, or until another subscription is due.
+// pass sends the events to the channel until the stream has ended or another subscription is due.
 func (s *stream[E]) pass(ctx context.Context, over <-chan struct{}, out chan<- E) bool {
 	for {
 		event, isThere, last, anew := s.next()
@@ -141,7 +143,7 @@ func (s *stream[E]) pass(ctx context.Context, over <-chan struct{}, out chan<- E
 		select {
 		case <-s.changed:
 		case <-over:
-			// No event comes any more; those that wait go out.
+			// No further event comes; those that wait are still sent.
 			s.end()
 		case <-ctx.Done():
 			return false

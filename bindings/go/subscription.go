@@ -16,23 +16,23 @@ import (
 	"sync"
 )
 
-// A Subscription keeps calling back until it or its client is closed.
+// A Subscription calls back until it or its client is closed.
 type Subscription struct {
 	handle  *C.kv_subscription
 	closing sync.Once
 	closed  error
 }
 
-// Close ends it: when it returns, no callback is running and none will come; called inside the callback
-// itself, that one is the last. A second time is harmless.
+// Close ends the subscription. When it returns, no callback is running and none will follow. If it is called in the
+// callback itself, that callback is the last. A second call does nothing.
 func (s *Subscription) Close() error {
 	s.closing.Do(func() { s.closed = check(C.kv_subscription_close(s.handle), nil) })
 	return s.closed
 }
 
-// End ends it like Close, and waits for the answer of the backend where it has to be told: live data that nobody else of
-// this client listens to. What the backend says if it refuses is the error, or [ErrNetwork] if it cannot be told now; nothing
-// is received any more in any case. Close is still to be called.
+// End closes the subscription as Close does and waits for the backend's answer, if this was the last subscription of
+// the client to the same live data. It returns the error of the backend, or [ErrNetwork] if the backend cannot be
+// reached. The subscription has ended in any case. Close must still be called.
 func (s *Subscription) End(ctx context.Context, options ...Option) error {
 	gathered := gather(options)
 	text, err := gathered.text()
@@ -45,32 +45,31 @@ func (s *Subscription) End(ctx context.Context, options ...Option) error {
 	return err
 }
 
-// A SyncEvent is what happened while a client synchronised. Members that do not apply are zero.
+// A SyncEvent is an event of a client's synchronisation. Members that do not apply are zero.
 type SyncEvent struct {
-	// Event is "started", "progress", "finished", "offline", "online", "loggedOut", "quarantined" or "overwritten"; others
-	// may follow.
+	// Event is "started", "progress", "finished", "offline", "online", "loggedOut", "quarantined" or "overwritten". Later
+	// versions may add others.
 	Event string
-	// Task tells one push, pull or sync from the other.
+	// Task is a number that identifies the push, pull or sync.
 	Task int
 	// Operation is "push", "pull" or "sync".
 	Operation  string
 	Collection string
-	// Automatic tells that nobody asked for it but the option PushAutomatically.
+	// Automatic says that the option PushAutomatically started it.
 	Automatic                   bool
 	EntitiesDone, EntitiesTotal uint64
 	BytesDone, BytesTotal       uint64
-	// Result is what a finished call gave, as the library writes it.
+	// Result is the result of a finished call, in the form that the library writes.
 	Result json.RawMessage
 	Error  *Error
-	// ID is the entity concerned.
+	// ID is the id of the entity.
 	ID string
-	// Remote is the version that was overwritten; null if it was a deletion.
+	// Remote is the version that was overwritten. It is null if that was a deletion.
 	Remote json.RawMessage
 }
 
-// ObserveSync tells receive what happens while the client synchronises: pushes, pulls and syncs that start,
-// get on and finish, the network that goes and comes back, a session that ends. receive runs on the client's
-// callback thread.
+// ObserveSync calls receive for each event of the client's synchronisation: the start, progress and end of a push, pull
+// or sync, the loss and return of the network, and the end of a session. receive runs on the client's callback thread.
 func (c *Client) ObserveSync(receive func(SyncEvent)) (*Subscription, error) {
 	subscription := &Subscription{}
 	receiver := event(func(text []byte, err error) {
@@ -89,11 +88,11 @@ func (c *Client) ObserveSync(receive func(SyncEvent)) (*Subscription, error) {
 	return subscription, nil
 }
 
-// maxSyncEvents is how many may wait for who receives them.
+// maxSyncEvents is the number of events that may wait for the receiver.
 const maxSyncEvents = 10000
 
-// SyncEvents gives what [Client.ObserveSync] tells by a channel, which is closed when the context has ended or
-// the client is closed. It is closed early if more than 10,000 events wait to be received.
+// SyncEvents delivers the events of [Client.ObserveSync] by a channel. It is closed when the context has ended or the
+// client is closed, and early if more than 10,000 events wait to be received.
 func (c *Client) SyncEvents(ctx context.Context) (<-chan SyncEvent, error) {
 	return channel(ctx, c.over, maxSyncEvents, func(s *stream[SyncEvent]) (*Subscription, error) {
 		return c.ObserveSync(func(event SyncEvent) {

@@ -15,22 +15,22 @@ import (
 	"unsafe"
 )
 
-// A Tx is a transaction: reads and writes over collections of one client and tag that happen all at
-// once, or not at all. [Client.Transaction] gives it to a function, which works with it through
-// [Collection.In]; it ends with the function.
+// A Tx is a transaction: reads and writes over collections of one client and tag, of which either all or none take
+// effect. [Client.Transaction] passes it to a function, which uses it through [Collection.In]. It ends with the
+// function.
 type Tx struct {
 	ctx    context.Context
 	handle *C.kv_transaction
 }
 
-// Transaction runs a function in a transaction and commits it, so that everything is on the disk when
-// Transaction returns.
+// Transaction runs a function in a transaction and commits it. When Transaction returns without an error, the writes
+// are on the disk.
 //
-// The function's reads see the data as it was when the transaction began, with its own writes on top.
-// Nothing is locked meanwhile. If what it has read was changed meanwhile, by whomever, it runs again
-// from its beginning after a short random pause: 100 times or for 60 seconds, unless [WithRetries] and
-// [WithTimeout] say something else, then ErrConflict comes out. What the function returns comes out as
-// well, and nothing was written. [WithTag] chooses another tag than the client's.
+// The function reads the data as it was when the transaction began, plus its own writes. The transaction locks nothing.
+// If anything that it has read was changed in the meantime, the function runs again from its beginning, after a short
+// random pause. This is repeated up to 100 times or for 60 seconds, unless [WithRetries] and [WithTimeout] say
+// otherwise; then Transaction returns ErrConflict. If the function returns an error, nothing is written, and
+// Transaction returns that error. [WithTag] chooses another tag than the client's.
 func (c *Client) Transaction(ctx context.Context, body func(*Tx) error, options ...Option) error {
 	if err := ctx.Err(); err != nil {
 		return ended(err)
@@ -56,7 +56,7 @@ func (c *Client) Transaction(ctx context.Context, body func(*Tx) error, options 
 	return check(status, left)
 }
 
-// A transaction is the function that runs, and what came of it.
+// A transaction is a running function and its outcome.
 type transaction struct {
 	ctx      context.Context
 	body     func(*Tx) error
@@ -70,7 +70,7 @@ func kvgoTransaction(context unsafe.Pointer, handle *C.kv_transaction) (status C
 	if !ok {
 		return C.KV_INTERNAL
 	}
-	// A panic must not cross C: it goes on behind the call.
+	// A panic must not cross C. It is raised again after the C call has returned.
 	defer func() {
 		if run.panicked = recover(); run.panicked != nil {
 			status = C.KV_CANCELLED
@@ -87,21 +87,21 @@ func kvgoTransaction(context unsafe.Pointer, handle *C.kv_transaction) (status C
 	return C.KV_OK
 }
 
-// A TxCollection is a collection as a transaction sees it.
+// A TxCollection is a collection within a transaction.
 type TxCollection[T any] struct {
 	tx    *Tx
 	store *store
 }
 
-// In gives the collection as a transaction sees it. It is of no use behind the end of the transaction.
+// In returns the collection within a transaction. It must not be used after the end of the transaction.
 func (c *Collection[T]) In(tx *Tx) *TxCollection[T] { return &TxCollection[T]{tx, c.store} }
 
-// Get finds one entity; ErrNotFound if there is none.
+// Get finds one entity by its id. It fails with ErrNotFound if there is none.
 func (c *TxCollection[T]) Get(id string) (T, error) {
 	return decode[T](c.store.findByIDIn(c.tx, id))
 }
 
-// Find finds the entities that match, which can be read until the transaction ends. A nil query means all.
+// Find finds the entities that match. They can be read until the transaction ends. A nil query means all.
 func (c *TxCollection[T]) Find(query *Query) (*Iterator[T], error) {
 	found, err := c.store.findIn(c.tx, query)
 	if err != nil {
@@ -119,8 +119,8 @@ func (c *TxCollection[T]) Count(query *Query) (int, error) {
 	})
 }
 
-// Save saves one entity and gives it as it will be stored. The options are conditions, such as
-// [IfMissing], on the entity as the transaction sees it.
+// Save saves one entity and returns it as it will be stored. The options are conditions, such as [IfMissing], on the
+// entity within the transaction.
 func (c *TxCollection[T]) Save(entity T, options ...Option) (T, error) {
 	text, err := marshal(entity)
 	if err != nil {
@@ -130,15 +130,15 @@ func (c *TxCollection[T]) Save(entity T, options ...Option) (T, error) {
 	return decode[T](c.store.saveIn(c.tx, text, options))
 }
 
-// RemoveByID removes one entity; it gives 1, or 0 if there is none. The options are conditions.
+// RemoveByID removes one entity and returns 1, or 0 if there is none. The options are conditions.
 func (c *TxCollection[T]) RemoveByID(id string, options ...Option) (int, error) {
 	return c.store.removeByIDIn(c.tx, id, options)
 }
 
-// Remove removes the entities that match and counts them. A nil query is ErrInvalid.
+// Remove removes the entities that match and returns their number. A nil query is ErrInvalid.
 func (c *TxCollection[T]) Remove(query *Query) (int, error) {
 	if query == nil {
-		return 0, invalid("without a query every entity goes: &Query{} means all")
+		return 0, invalid("Remove needs a query; &Query{} removes every entity")
 	}
 	return c.store.withQuery(query, func(
 		handle *C.kv_query, count *C.int64_t, left **C.kv_error,
@@ -152,7 +152,7 @@ func (c *TxCollection[T]) Update(query *Query, update M) (UpdateResult, error) {
 	return decode[UpdateResult](c.store.updateIn(c.tx, query, update))
 }
 
-// The part that touches C.
+// The calls into C.
 
 func (s *store) findByIDIn(tx *Tx, id string) ([]byte, error) {
 	key, err := terminated(id, "id")

@@ -8,29 +8,28 @@ import (
 	"runtime"
 )
 
-// An UpdateResult says what an update changed.
+// An UpdateResult is the result of an update.
 type UpdateResult struct {
-	// Matched is how many entities matched.
+	// Matched is the number of entities that matched.
 	Matched int `json:"matched"`
-	// Modified is how many of them were not as the update wants them already.
+	// Modified is the number of entities that the update changed.
 	Modified int `json:"modified"`
 }
 
-// Update changes members of the entities that match, in MongoDB's update language, and leaves
-// everything else of them as it is:
+// Update changes members of the entities that match, in MongoDB's update language. Other members stay as they are:
 //
 //	notes.Update(ctx, query, kvstore.M{"$set": kvstore.M{"done": true}, "$inc": kvstore.M{"n": 1}})
 //
-// Locally all entities change at once, or none does, if the update does not fit one of them
-// (ErrInvalid, with its ID).
+// Locally, the update is atomic. If it does not fit one of the entities, it changes none and fails with ErrInvalid and
+// the ID of that entity.
 func (c *Collection[T]) Update(
 	ctx context.Context, query *Query, update M, options ...Option,
 ) (UpdateResult, error) {
 	return decode[UpdateResult](c.store.update(ctx, query, update, options))
 }
 
-// Version gives the local version of one entity, which goes up with each change of it here; ErrNotFound
-// if there is none.
+// Version returns the local version of one entity, a number that grows with each local change. It fails with
+// ErrNotFound if there is none.
 func (c *Collection[T]) Version(id string) (int64, error) { return c.store.version(id) }
 
 func (s *store) update(

@@ -14,24 +14,24 @@ import (
 	"runtime"
 )
 
-// A UserStream carries messages from user to user, which are kept nowhere. Each user owns a part of it; an empty user
-// stands for the active one's own part. [Client.RegisterLive] comes before sending and listening.
+// A UserStream carries messages between users. The backend does not store them. Each user owns one part of the stream;
+// an empty user means the active user's own part. Call [Client.RegisterLive] before sending and listening.
 type UserStream struct {
 	client *Client
 	name   string
 }
 
-// StreamACL says who may publish to a part of a stream and listen to it, besides its owner: ids of users.
+// A StreamACL has the ids of the users who may publish to a part of a stream and listen to it, besides its owner.
 type StreamACL struct {
 	Subscribe []string            `json:"subscribe"`
 	Publish   []string            `json:"publish"`
 	Groups    map[string][]string `json:"groups,omitempty"`
 }
 
-// Stream gives a user-to-user stream; nothing is asked of anybody yet.
+// Stream returns a user-to-user stream, without a network call.
 func (c *Client) Stream(name string) *UserStream { return &UserStream{c, name} }
 
-// ACL reads who may publish and listen.
+// ACL reads the access list of a part of the stream.
 func (s *UserStream) ACL(ctx context.Context, user string, options ...Option) (StreamACL, error) {
 	var none StreamACL
 	name, of, err := s.part(user)
@@ -44,7 +44,7 @@ func (s *UserStream) ACL(ctx context.Context, user string, options ...Option) (S
 	return decode[StreamACL](text, err)
 }
 
-// SetACL says who may publish and listen, besides the owner; who may not any more does not.
+// SetACL replaces the access list of a part of the stream. Users who lose the right to listen receive nothing more.
 func (s *UserStream) SetACL(ctx context.Context, user string, acl StreamACL, options ...Option) error {
 	name, of, err := s.part(user)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *UserStream) SetACL(ctx context.Context, user string, acl StreamACL, opt
 	return err
 }
 
-// Owners lists the users of whose parts the active user may use something.
+// Owners lists the users whose parts of the stream the active user may use.
 func (s *UserStream) Owners(ctx context.Context, options ...Option) ([]string, error) {
 	name, err := terminated(s.name, "the name of the stream")
 	if err != nil {
@@ -75,8 +75,8 @@ func (s *UserStream) Owners(ctx context.Context, options ...Option) ([]string, e
 	return decode[[]string](text, err)
 }
 
-// Send sends a message, any JSON of up to 32 KB, to the present subscribers. It is sent once: after [ErrNetwork] it may
-// have been told or not.
+// Send sends a message, any JSON of up to 32 KB, to the current subscribers. The request is sent only once: after
+// [ErrNetwork] the message may have been delivered or not.
 func (s *UserStream) Send(ctx context.Context, user string, message any, options ...Option) error {
 	name, of, err := s.part(user)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *UserStream) Send(ctx context.Context, user string, message any, options
 	return err
 }
 
-// Listen tells what is said in a part of a stream, as [LiveMessage] events, until the context ends: see
+// Listen delivers the messages in a part of a stream, as [LiveMessage] events, until the context ends: see
 // [Collection.Watch].
 func Listen[T any](ctx context.Context, s *UserStream, user string) (<-chan LiveEvent[T], error) {
 	name, of, err := s.part(user)
@@ -114,7 +114,7 @@ func Listen[T any](ctx context.Context, s *UserStream, user string) (<-chan Live
 	})
 }
 
-// part gives the stream's name and whose part is meant, as C wants them; nil: the active user's.
+// part returns the name of the stream and its owner in the form that C reads. A nil owner is the active user.
 func (s *UserStream) part(user string) (name, of []byte, err error) {
 	if name, err = terminated(s.name, "the name of the stream"); err != nil {
 		return nil, nil, err

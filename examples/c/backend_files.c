@@ -1,5 +1,5 @@
-// A backend of one's own: a directory of JSON files, which several programs share. Each has its local data, works while
-// the directory is away, and sends what it has changed when it is there.
+// A custom backend: a directory of JSON files, which several programs share. Each program has local data, works while
+// the directory is missing, and sends its changes when the directory is available.
 //   cc backend_files.c $(pkg-config --cflags --libs kvstore jansson) -o notes
 //   ./notes shared mine "buy milk" && ./notes shared yours
 #include <dirent.h>
@@ -16,7 +16,7 @@
 
 // MARK: Files
 
-// The path of a record's file. Every byte of an id but letters and digits is written in hex: an id may be anything.
+// Returns the path of a record's file. An id may have any bytes, so all except letters and digits are written in hex.
 static void path_of(char *path, const char *directory, const char *collection, const char *id) {
   int length = snprintf(path, PATH_MAX, "%s/%s/", directory, collection);
   for (const unsigned char *byte = (const unsigned char *)id; *byte && length < PATH_MAX - 16; byte++) {
@@ -26,7 +26,7 @@ static void path_of(char *path, const char *directory, const char *collection, c
   strcpy(path + length, ".json");
 }
 
-// Programs take turns: the lock goes with the descriptor.
+// Locks the directory for one program at a time. Closing the descriptor releases the lock.
 static int lock(const char *directory, const char *collection) {
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s/%s", directory, collection);
@@ -36,7 +36,7 @@ static int lock(const char *directory, const char *collection) {
   return descriptor;
 }
 
-// A file is there whole or not at all.
+// Replaces a file atomically.
 static int write_file(const char *path, json_t *record) {
   char draft[PATH_MAX + 8];
   snprintf(draft, sizeof draft, "%s.new", path);
@@ -45,7 +45,7 @@ static int write_file(const char *path, json_t *record) {
 
 // MARK: Requests
 
-// {"collection":…,"after":null}: all records go on one page.
+// Answers {"collection":…,"after":null} with all records on one page.
 static json_t *fetch(const char *directory, const char *collection, const json_t *request) {
   (void)request;
   char path[PATH_MAX];
@@ -62,12 +62,12 @@ static json_t *fetch(const char *directory, const char *collection, const json_t
   return json_pack("{s:o}", "records", records);
 }
 
-// {"collection":…,"ids":[…]}
+// Answers {"collection":…,"ids":[…]} with these records.
 static json_t *fetch_ids(const char *directory, const char *collection, const json_t *request) {
   char path[PATH_MAX];
-  size_t place;
+  size_t index;
   json_t *id, *records = json_array();
-  json_array_foreach(json_object_get(request, "ids"), place, id) {
+  json_array_foreach(json_object_get(request, "ids"), index, id) {
     path_of(path, directory, collection, json_string_value(id));
     json_t *record = json_load_file(path, 0, NULL);
     if (record) json_array_append_new(records, record);
@@ -75,7 +75,7 @@ static json_t *fetch_ids(const char *directory, const char *collection, const js
   return json_pack("{s:o}", "records", records);
 }
 
-// Whether a write may be carried out on what is there: "if" is absent, null (nothing is there), or the version that is.
+// Returns whether the condition "if" allows a write: it is absent, null (no record) or the version of the record.
 static int may(const json_t *write, const json_t *there) {
   const json_t *wanted = json_object_get(write, "if");
   if (strcmp(json_string_value(json_object_get(write, "op")), "create") == 0) return there == NULL;
@@ -83,7 +83,7 @@ static int may(const json_t *write, const json_t *there) {
   return json_is_null(wanted) ? there == NULL : json_equal(json_object_get(there, "rev"), wanted);
 }
 
-// One of {"op":"create"|"update"|"delete","id":…,"record":{…},"if":…}. Each write makes the version one more.
+// Carries out {"op":"create"|"update"|"delete","id":…,"record":{…},"if":…}. Each write increments the version.
 static json_t *carry_out(const char *directory, const char *collection, const json_t *write) {
   char path[PATH_MAX];
   const char *operation = json_string_value(json_object_get(write, "op"));
@@ -99,23 +99,23 @@ static json_t *carry_out(const char *directory, const char *collection, const js
   return json_pack("{s:{s:s}}", "later", "message", "The file cannot be written.");
 }
 
-// {"collection":…,"writes":[…]}: a result for each, in their order.
+// Answers {"collection":…,"writes":[…]} with a result for each write, in order.
 static json_t *write_all(const char *directory, const char *collection, const json_t *request) {
-  size_t place;
+  size_t index;
   json_t *write, *results = json_array();
-  json_array_foreach(json_object_get(request, "writes"), place, write)
+  json_array_foreach(json_object_get(request, "writes"), index, write)
     json_array_append_new(results, carry_out(directory, collection, write));
   return json_pack("{s:o}", "results", results);
 }
 
-// Answers a request. Any thread may do it, at any time; here it is the one that was called.
+// Answers a request. Any thread may do this later; here the calling thread does it at once.
 static void answer(const char *directory, uint64_t number, const char *json,
                    json_t *(*work)(const char *, const char *, const json_t *)) {
   json_t *request = json_loads(json, 0, NULL);
   const char *collection = json_string_value(json_object_get(request, "collection"));
   int locked = lock(directory, collection);
   if (locked < 0) {
-    kv_backend_complete(number, KV_NETWORK, "{\"message\":\"The directory is away.\"}", KV_NUL_TERMINATED, NULL);
+    kv_backend_complete(number, KV_NETWORK, "{\"message\":\"The directory is missing.\"}", KV_NUL_TERMINATED, NULL);
   } else {
     json_t *answered = work(directory, collection, request);
     char *text = json_dumps(answered, JSON_COMPACT);
@@ -173,7 +173,7 @@ int main(int count, char **arguments) {
     json_decref(note);
     free(text);
   }
-  // Without the directory this fails with KV_NETWORK, and what was saved waits.
+  // Without the directory this fails with KV_NETWORK, and the saved note stays pending.
   kv_status status = kv_store_sync(notes, NULL, NULL, &result, NULL, &error);
   printf("%s %s\n", kv_status_name(status), result ? result : kv_error_message(error));
   kv_error_free(error);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// Every function returns a status; a failure leaves an error, which is ours to free.
+// Every function returns a status. After a failure the caller owns the error and frees it.
 static kv_error *error;
 
 static void check(kv_status status) {
@@ -35,6 +35,6 @@ int main(int count, char **arguments) {
 
   kv_free(saved);
   kv_free(result);
-  kv_client_close(client);  // and what was opened on it
+  kv_client_close(client);  // also closes the store
   return 0;
 }

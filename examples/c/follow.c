@@ -1,10 +1,10 @@
-// Keeps a collection in sync, whatever the network does. Runs against `kvstored` (see README.md):
+// Keeps a collection in sync, also across network failures. Runs against `kvstored` (see README.md):
 //   cc follow.c $(pkg-config --cflags --libs kvstore) -o follow && ./follow http://127.0.0.1:8080
 #include <kvstore.h>
 #include <stdio.h>
 #include <unistd.h>
 
-// Runs on a thread of the library; an event is lent until it returns.
+// Runs on a thread of the library. The event is valid until the function returns.
 static void show(void *context, const kv_event *event) {
   if (event->json) printf("%s %s\n", (const char *)context, event->json);
   fflush(stdout);

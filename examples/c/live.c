@@ -16,7 +16,7 @@ static void check(kv_status status) {
   exit(1);
 }
 
-// The handlers run on a thread of the library, one at a time; an event is lent until they return.
+// The handlers run on a thread of the library, one at a time. The event is valid until they return.
 static void show(void *context, const kv_event *event) {
   printf("%s %s\n", (const char *)context, event->json);
   fflush(stdout);

@@ -1,4 +1,4 @@
-// Carla, who writes C: one of the three programs of the demo. README.md tells what each step does.
+// Carla, who writes C: one of the three programs of the demo. README.md describes the steps.
 #include <jansson.h>
 #include <kvstore.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #define NAME "carla"
 #define COUNTRY "CL"
-// Reykjavik, whose guest book everybody signs.
+// The id of Reykjavik, whose guest book everybody signs.
 #define MEETING "{\"geonameid\":3413829}"
 
 static void fail(const char *what) {
@@ -15,7 +15,7 @@ static void fail(const char *what) {
   exit(1);
 }
 
-// What the last call left, if it failed.
+// The error of the last call, if it failed.
 static kv_error *error;
 
 // Ends the program unless a call succeeded. KV_PARTIAL is a success with errors in its result.
@@ -83,7 +83,7 @@ static void visit(kv_store *cities) {
   kv_query_free(query);
 }
 
-// Gives the city with the guest book.
+// Returns the city with the guest book.
 static json_t *meeting(kv_store *cities) {
   kv_query *query;
   kv_cursor *cursor;
@@ -98,7 +98,7 @@ static json_t *meeting(kv_store *cities) {
   return city;
 }
 
-// Looks at the pending writes.
+// Counts the pending writes.
 static void print_pending(kv_store *cities) {
   char *text;
   size_t index;
@@ -124,14 +124,14 @@ static void work_offline(kv_store *cities) {
   json_t *signed_city = meeting(cities);
   json_object_set_new(signed_city, "guests", json_pack("[s]", NAME));
   save(cities, signed_city);
-  save(cities, json_pack("{ss s[ii]}", "name", "A place that can not be", "_geoloc", 0, 200));
+  save(cities, json_pack("{ss s[ii]}", "name", "An impossible place", "_geoloc", 0, 200));
   print_pending(cities);
   kv_status status = kv_store_push(cities, NULL, NULL, NULL, &error);
   printf("push: %s\n", kv_status_name(status));
   kv_error_free(error);
 }
 
-// Signs the guest book below those who have signed it meanwhile.
+// Signs the guest book after those who have signed it in the meantime.
 static int32_t merge(void *context, const kv_conflict *conflict, char **merged_out) {
   ++*(int *)context;
   if (!conflict->remote) return KV_CONFLICT_KEEP;
@@ -142,7 +142,7 @@ static int32_t merge(void *context, const kv_conflict *conflict, char **merged_o
   return KV_CONFLICT_MERGED;
 }
 
-// Pushes; what is refused is told and then forgotten.
+// Pushes. A refused write is printed and dropped.
 static void push(kv_store *cities) {
   char *result;
   size_t index;
@@ -182,7 +182,7 @@ int main(int argument_count, char **arguments) {
   if (argument_count != 4) fail("usage: traveller STEP HOST DIRECTORY");
   const char *step = arguments[1];
   kv_client *client = open_client(arguments[2], arguments[3]);
-  // There are more cities than a backend gives at once.
+  // A backend returns at most 10,000 entities at once, and there are more cities.
   check(kv_store_open(client, "cities", "sync", "{\"autoPagination\":true}", &cities, &error));
   if (strcmp(step, "pull") == 0) {
     const char *user = "{\"username\":\"" NAME "\",\"password\":\"a password\"}";

@@ -1,8 +1,8 @@
 """The picture of the demo: who pulled, saved, pushed and was refused, and when.
 
-Programs are lanes, and chapters are columns, each with a time scale of its own: what takes
-seconds and what takes milliseconds are seen alike. Few entities are a mark each, many are one
-bar with their number.
+Programs are lanes, and chapters are columns. Each column has its own time scale, so that seconds
+and milliseconds are both visible. Each of a few entities is a mark; many are one bar with their
+number.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape
 
 from record import Chapter, Event, Kind, Record
 
-#: Up to so many entities get a mark each.
+#: The largest number of entities that get a mark each.
 FEW = 9
 
 _LEFT, _COLUMN, _HEAD, _LANE, _FOOT = 128, 152, 64, 54, 76
@@ -59,69 +59,69 @@ _LEGEND = [
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where columns and lanes are."""
+class Layout:
+    """The positions of columns and lanes."""
 
     chapters: list[Chapter]
     lanes: list[str]
 
     @property
     def width(self) -> int:
-        """Give the width of the picture."""
+        """Return the width of the picture."""
         return _LEFT + _COLUMN * len(self.chapters) + 16
 
     @property
     def bottom(self) -> int:
-        """Give where the lanes end."""
+        """Return the bottom of the lanes."""
         return _HEAD + 44 + _LANE * len(self.lanes)
 
     def column(self, chapter: Chapter) -> float:
-        """Give the left side of a column."""
+        """Return the left side of a column."""
         return _LEFT + _COLUMN * self.chapters.index(chapter)
 
     def x(self, chapter: Chapter, moment: float) -> float:
-        """Give where a moment is in a column."""
+        """Return the position of a time in a column."""
         part = (moment - chapter.begin) / max(chapter.end - chapter.begin, 1e-6)
         inner = _COLUMN - 2 * _PAD
         return self.column(chapter) + _PAD + min(max(part, 0), 1) * inner
 
     def y(self, lane: str) -> float:
-        """Give the middle of a lane."""
+        """Return the middle of a lane."""
         return _HEAD + 44 + _LANE * (self.lanes.index(lane) + 0.5)
 
 
 def svg_of(record: Record) -> str:
     """Draw the story as SVG, for light and dark pages."""
-    place = Place(record.chapters, record.lanes)
-    height = place.bottom + _FOOT
+    layout = Layout(record.chapters, record.lanes)
+    height = layout.bottom + _FOOT
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {place.width} {height}"'
-        f' width="{place.width}" height="{height}" role="img" aria-labelledby="title about">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {layout.width} {height}"'
+        f' width="{layout.width}" height="{height}" role="img" aria-labelledby="title about">',
         f'<title id="title">{_TITLE}</title>',
         f'<desc id="about">{escape("; ".join(map(str, record.events)))}</desc>',
         f"<style>{_STYLE}</style>",
-        f'<rect width="{place.width}" height="{height}" rx="10" fill="var(--page)"/>',
+        f'<rect width="{layout.width}" height="{height}" rx="10" fill="var(--page)"/>',
         f'<text class="title" x="20" y="34">{_TITLE}</text>',
-        *_columns(place, record),
-        *_lanes(place),
+        *_columns(layout, record),
+        *_lanes(layout),
     ]
     for event in record.events:
-        parts += _drawn(place, event)
-    return "\n".join([*parts, *_crosses(place, record), *_legend(place), "</svg>", ""])
+        parts += _drawn(layout, event)
+    return "\n".join([*parts, *_crosses(layout, record), *_legend(layout), "</svg>", ""])
 
 
 _TITLE = "Three programs, one collection: offline, and back"
 
 
-def _columns(place: Place, record: Record) -> Iterator[str]:
-    """Give the heads of columns; where no server runs the whole column says so."""
-    for number, chapter in enumerate(place.chapters):
-        left, top = place.column(chapter), _HEAD - 8
+def _columns(layout: Layout, record: Record) -> Iterator[str]:
+    """Return the heads of the columns, marked where no server runs."""
+    for number, chapter in enumerate(layout.chapters):
+        left, top = layout.column(chapter), _HEAD - 8
         fill = "var(--band)" if number % 2 == 0 else "var(--page)"
         if not _is_served(record, chapter):
             fill = "var(--off)"
         yield (
-            f'<rect x="{left}" y="{top}" width="{_COLUMN}" height="{place.bottom - top + 8}"'
+            f'<rect x="{left}" y="{top}" width="{_COLUMN}" height="{layout.bottom - top + 8}"'
             f' fill="{fill}"/>'
         )
         title, seconds = escape(chapter.title), f"{chapter.end - chapter.begin:.1f} s"
@@ -138,44 +138,44 @@ def _is_served(record: Record, chapter: Chapter) -> bool:
     )
 
 
-def _lanes(place: Place) -> Iterator[str]:
-    for lane in place.lanes:
-        y = place.y(lane)
+def _lanes(layout: Layout) -> Iterator[str]:
+    for lane in layout.lanes:
+        y = layout.y(lane)
         name, _, language = lane.partition(" (")
         language = language.removesuffix(")")
         yield (
-            f'<g class="program"><line class="lane" x1="{_LEFT}" x2="{place.width - 16}"'
+            f'<g class="program"><line class="lane" x1="{_LEFT}" x2="{layout.width - 16}"'
             f' y1="{y}" y2="{y}"/>'
             f'<text class="name" x="20" y="{y if language else y + 4}">{escape(name)}</text>'
             f'<text class="soft" x="20" y="{y + 15}">{escape(language)}</text></g>'
         )
 
 
-def _drawn(place: Place, event: Event) -> Iterator[str]:
-    """Draw an event: in each column that it touches if it is the run of a server."""
-    y = place.y(event.lane)
+def _drawn(layout: Layout, event: Event) -> Iterator[str]:
+    """Draw an event; the run of a server appears in each column that it touches."""
+    y = layout.y(event.lane)
     if event.kind is Kind.RUNS:
-        for chapter in place.chapters:
+        for chapter in layout.chapters:
             begin, end = max(event.begin, chapter.begin), min(event.end, chapter.end)
             if end - begin > 0.02 * (chapter.end - chapter.begin):
-                yield _run(place, chapter, begin, end, y)
+                yield _run(layout, chapter, begin, end, y)
     elif event.count > FEW:
-        yield _bar(place, event, y)
+        yield _bar(layout, event, y)
 
 
-def _run(place: Place, chapter: Chapter, begin: float, end: float, y: float) -> str:
-    """Draw a run through the border of a column if it goes on there."""
-    left = place.column(chapter) if begin == chapter.begin else place.x(chapter, begin)
-    right = place.column(chapter) + _COLUMN if end == chapter.end else place.x(chapter, end)
+def _run(layout: Layout, chapter: Chapter, begin: float, end: float, y: float) -> str:
+    """Draw a run, across the border of a column if it continues there."""
+    left = layout.column(chapter) if begin == chapter.begin else layout.x(chapter, begin)
+    right = layout.column(chapter) + _COLUMN if end == chapter.end else layout.x(chapter, end)
     return f'<rect class="runs" x="{left:.1f}" y="{y - 4}" width="{right - left:.1f}" height="8"/>'
 
 
-def _bar(place: Place, event: Event, y: float) -> str:
-    chapter = chapter_of(place.chapters, event)
-    left, right = place.x(chapter, event.begin), place.x(chapter, event.end)
+def _bar(layout: Layout, event: Event, y: float) -> str:
+    chapter = chapter_of(layout.chapters, event)
+    left, right = layout.x(chapter, event.begin), layout.x(chapter, event.end)
     number = f"{event.count:,}"
     width = max(right - left - 2, 7.4 * len(number) + 8)
-    left = min(left, place.column(chapter) + _COLUMN - _PAD / 2 - width)
+    left = min(left, layout.column(chapter) + _COLUMN - _PAD / 2 - width)
     return (
         f'<g><title>{escape(str(event))}</title><rect class="mark {event.kind.value}"'
         f' x="{left:.1f}" y="{y - 10}" width="{width:.1f}" height="20" rx="4"/>'
@@ -184,13 +184,13 @@ def _bar(place: Place, event: Event, y: float) -> str:
 
 
 def chapter_of(chapters: list[Chapter], event: Event) -> Chapter:
-    """Give the column in which most of an event is."""
+    """Return the column with the largest part of an event."""
     middle = (event.begin + event.end) / 2
     return next((each for each in chapters if middle <= each.end), chapters[-1])
 
 
 def marks(record: Record) -> Iterator[tuple[Chapter, str, list[Event]]]:
-    """Give events that are a mark for each entity: those of one program and column in one row."""
+    """Yield the events with a mark for each entity, in rows by program and column."""
     few = [each for each in record.events if each.kind is not Kind.RUNS and each.count <= FEW]
     chapters = record.chapters
     found = [(chapters.index(chapter_of(chapters, each)), each.lane, each) for each in few]
@@ -198,17 +198,17 @@ def marks(record: Record) -> Iterator[tuple[Chapter, str, list[Event]]]:
         yield chapters[number], lane, [event for _, _, event in group]
 
 
-def _crosses(place: Place, record: Record) -> Iterator[str]:
-    """Draw the marks of a row beside each other, from where the first event began."""
+def _crosses(layout: Layout, record: Record) -> Iterator[str]:
+    """Draw the marks of a row side by side, from the start of the first event."""
     for chapter, lane, events in marks(record):
         count = sum(event.count for event in events)
         room = _STEP * (count - 1) + 2 * _RADIUS
-        end = place.column(chapter) + _COLUMN - _PAD / 2
-        x = min(place.x(chapter, events[0].begin), end - room) + _RADIUS
+        end = layout.column(chapter) + _COLUMN - _PAD / 2
+        x = min(layout.x(chapter, events[0].begin), end - room) + _RADIUS
         for event in events:
             yield f"<g><title>{escape(str(event))}</title>"
             for _ in range(event.count):
-                yield _mark(event.kind, x, place.y(lane))
+                yield _mark(event.kind, x, layout.y(lane))
                 x += _STEP
             yield "</g>"
 
@@ -224,8 +224,8 @@ def _mark(kind: Kind, x: float, y: float) -> str:
     return f'<circle class="mark {kind.value}" cx="{x:.1f}" cy="{y}" r="{_RADIUS}"/>'
 
 
-def _legend(place: Place) -> Iterator[str]:
-    x, y = 24.0, place.bottom + 34
+def _legend(layout: Layout) -> Iterator[str]:
+    x, y = 24.0, layout.bottom + 34
     yield '<g class="legend">'
     for kind, words, is_bar in _LEGEND:
         if is_bar:

@@ -1,4 +1,4 @@
-"""What happens in the demo: printed line by line, and kept for the picture at its end."""
+"""The events of the demo: printed line by line, and kept for the picture at its end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class Kind(Enum):
-    """What a program does with entities, or the server with itself."""
+    """The kind of an event."""
 
     RUNS = "runs"
     PULLED = "pulled"
@@ -21,7 +21,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Event:
-    """Something that a program did, and how many entities that were."""
+    """An action of a program, with its number of entities."""
 
     lane: str
     kind: Kind
@@ -62,7 +62,7 @@ class Record:
     _running: dict[str, float] = field(default_factory=dict)
 
     def now(self) -> float:
-        """Give the seconds since the demo began."""
+        """Return the seconds since the demo began."""
         return time.monotonic() - self._begin
 
     def note(self, who: object, what: str) -> None:
@@ -76,23 +76,23 @@ class Record:
             self._titles.append((title, self.now()))
 
     def add(self, lane: object, kind: Kind, seconds: float, count: int = 1) -> None:
-        """Keep something that has just ended."""
+        """Add an event that has just ended."""
         if count == 0:
             return
         end = self.now()
         self.events.append(Event(str(lane), kind, end - seconds, end, count))
 
     def starts(self, lane: str) -> None:
-        """Keep that a server runs from now on."""
+        """Add the start of a server."""
         self._running[lane] = self.now()
 
     def stops(self, lane: str) -> None:
-        """Keep that it runs no more."""
+        """Add the end of a server."""
         self.add(lane, Kind.RUNS, self.now() - self._running.pop(lane))
 
     @property
     def chapters(self) -> list[Chapter]:
-        """Give the columns. The last one ends with the last event."""
+        """Return the columns. The last one ends with the last event."""
         last = max((event.end for event in self.events), default=0.0)
         ends = [begin for _, begin in self._titles[1:]] + [last]
         return [
@@ -102,7 +102,7 @@ class Record:
 
     @property
     def lanes(self) -> list[str]:
-        """Give the programs: servers first, the others in the order in which they acted."""
+        """Return the programs: servers first, the others in the order in which they acted."""
         servers = (event.lane for event in self.events if event.kind is Kind.RUNS)
         others = (event.lane for event in self.events if event.kind is not Kind.RUNS)
         return list(dict.fromkeys([*servers, *others]))

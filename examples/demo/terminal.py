@@ -1,4 +1,4 @@
-"""The picture of the demo in a terminal, or without one: lanes and columns of characters."""
+"""The picture of the demo as text: lanes and columns of characters."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _has(encoding: str | None, characters: str) -> bool:
 
 
 def _cell(record: Record, lane: str, chapter: Chapter, width: int, symbols: dict[Kind, str]) -> str:
-    """Draw what a program did in a chapter."""
+    """Draw the events of a program in a chapter."""
     cell = [" "] * width
     words: list[tuple[float, str]] = []
     for event in record.events:
@@ -73,31 +73,31 @@ def _cell(record: Record, lane: str, chapter: Chapter, width: int, symbols: dict
         if (where, who) == (chapter, lane):
             row = "".join(symbols[event.kind] * event.count for event in events)
             words.append((events[0].begin, row))
-    for place, word in _placed(sorted(words, key=itemgetter(0)), chapter, width - 1):
-        cell[place : place + len(word)] = word
+    for column, word in _placed(sorted(words, key=itemgetter(0)), chapter, width - 1):
+        cell[column : column + len(word)] = word
     return "".join(cell[:width])
 
 
 def _run(cell: list[str], event: Event, chapter: Chapter, symbol: str) -> None:
-    for place in range(len(cell)):
-        moment = chapter.begin + (chapter.end - chapter.begin) * (place + 0.5) / len(cell)
+    for column in range(len(cell)):
+        moment = chapter.begin + (chapter.end - chapter.begin) * (column + 0.5) / len(cell)
         if event.begin <= moment <= event.end:
-            cell[place] = symbol
+            cell[column] = symbol
 
 
 def _placed(words: list[tuple[float, str]], chapter: Chapter, room: int) -> list[tuple[int, str]]:
-    """Give each word a place at its moment, but behind the one before it and not cut."""
-    places: list[int] = []
+    """Place each word at its time, after the previous word, and without cutting it."""
+    columns: list[int] = []
     end = 0
     for moment, word in words:
         part = (moment - chapter.begin) / max(chapter.end - chapter.begin, 1e-6)
-        places.append(max(round(part * room), end))
-        end = places[-1] + len(word)
+        columns.append(max(round(part * room), end))
+        end = columns[-1] + len(word)
     limit = room
     for number in reversed(range(len(words))):
-        limit = max(min(places[number], limit - len(words[number][1])), 0)
-        places[number] = limit
-    return [(place, word) for place, (_, word) in zip(places, words, strict=True)]
+        limit = max(min(columns[number], limit - len(words[number][1])), 0)
+        columns[number] = limit
+    return [(column, word) for column, (_, word) in zip(columns, words, strict=True)]
 
 
 def _short(count: int) -> str:

@@ -1,4 +1,4 @@
-"""The demo runs, and its pictures show what it says that happened."""
+"""Tests that the demo runs, and that its pictures show its events."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def classes(root: ET.Element) -> Counter[str]:
 
 
 def lanes(root: ET.Element) -> list[str]:
-    """Give the names and languages of the lanes."""
+    """Return the names and languages of the lanes."""
     groups = (each for each in root.iter(f"{SVG}g") if each.get("class") == "program")
     return [" ".join(text.text or "" for text in each.iter(f"{SVG}text")) for each in groups]
 
@@ -68,9 +68,25 @@ def test_the_demo_runs_and_its_pictures_show_what_happened(tmp_path: Path) -> No
         assert counted[SYMBOLS[kind]] == wanted[kind.value], chart
 
 
+def test_the_demo_on_a_cluster_runs_though_parts_of_it_are_killed(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [
+            *(sys.executable, str(HERE / "cluster.py")),
+            *("--svg", str(tmp_path / "demo.svg"), "--people", "100000"),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("KILLED") == 2
+    assert "PASSED" in done.stdout.splitlines()[-1]
+
+
 @pytest.fixture
 def record() -> Record:
-    """Give a story of one server and one program."""
+    """Return a story of one server and one program."""
     record = Record()
     record.starts("server")
     record.heading("They work", "Work")

@@ -1,7 +1,7 @@
-"""A backend of one's own: a directory of JSON files, which several programs share.
+"""A custom backend: a directory of JSON files, which several programs share.
 
-Each has its local data, works while the directory is away, and sends what it has changed when it is
-there.
+Each program has local data, works while the directory is missing, and sends its changes when the
+directory is available.
 
 python files.py shared mine "buy milk"
 python files.py shared yours
@@ -32,7 +32,7 @@ from kvstore.backend import (
 
 
 class Files(kvstore.Backend):
-    """Records keyed by "id", with a version "rev" that counts up."""
+    """Stores records by their "id", with a version "rev" that each write increments."""
 
     id = "id"
     version = Integer("rev")
@@ -58,7 +58,7 @@ class Files(kvstore.Backend):
 
     @contextmanager
     def locked(self, collection: str) -> Iterator[Path]:
-        """Give the directory of a collection, for one program at a time."""
+        """Yield the directory of a collection, which only one program uses at a time."""
         if not self.directory.is_dir():
             raise ConnectionError(f"there is no directory {self.directory}")
         folder = self.directory / quote(collection, safe="")
@@ -91,7 +91,7 @@ def carry_out(folder: Path, write: Write) -> Result:
         json.dump(record, file)
         file.flush()
         os.fsync(file.fileno())
-    draft.rename(path)  # complete, or as it was
+    draft.rename(path)  # atomic
     return Stored(record)
 
 

@@ -17,7 +17,7 @@ with kvstore.Client(
     saved = notes.save({"text": "milk"})
     print("saved", saved)
 
-    # Entities are fetched while the loop goes on.
+    # Entities are fetched while the loop runs.
     for note in notes.find({"text": "milk"}):
         print("found", note)
 

@@ -1,4 +1,4 @@
-"""Keeps a collection in sync, whatever the network does: python follow.py http://127.0.0.1:8080."""
+"""Keeps a collection in sync, even across failures: python follow.py http://127.0.0.1:8080."""
 
 import sys
 

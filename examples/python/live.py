@@ -10,18 +10,18 @@ import kvstore
 
 
 def say(*words: object) -> None:
-    """Print a line, in one piece: two threads do."""
+    """Print a line as one piece, because two threads print."""
     sys.stdout.write(" ".join(map(str, words)) + "\n")
     sys.stdout.flush()
 
 
 def show(event: kvstore.LiveEvent) -> None:
-    """Tell what happened on the backend; runs on a thread of the client."""
+    """Print a change on the backend. Runs on a thread of the client."""
     say("live:", event.event, event.change or event.status or "", event.id or "")
 
 
 def watch(client: kvstore.Client) -> None:
-    """Keep a local copy up to date by what the backend tells, and follow a query over it."""
+    """Keep local data current by live data, and observe a query over it."""
     notes = client.collection("notes")
     client.register_live()  # after each login
     texts: list[kvstore.Entity] = []

@@ -1,4 +1,4 @@
-"""A progress bar: pulls a collection and shows how far it is. Runs against `kvstored` (README.md).
+"""A progress bar: pulls a collection and shows its progress. Runs against `kvstored` (README.md).
 
 pip install rich
 python progress.py http://127.0.0.1:8080 cities
@@ -23,7 +23,7 @@ with (
     bar = bars.add_task(f"pulling {name}", total=None)
 
     def show(event: kvstore.SyncEvent) -> None:
-        """Move the bar; called on a thread of the client."""
+        """Move the bar. Runs on a thread of the client."""
         if counts := event.progress:
             bars.update(bar, completed=counts.entities_done, total=counts.entities_total or None)
 

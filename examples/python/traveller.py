@@ -1,4 +1,4 @@
-"""Pia, who writes Python: one of the three programs of the demo. README.md tells each step."""
+"""Pia, who writes Python: one of the three programs of the demo. README.md has the steps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import kvstore
 
 NAME = "pia"
 COUNTRY = "PT"
-#: Reykjavik, whose guest book everybody signs.
+#: The id of Reykjavik, whose guest book everybody signs.
 MEETING = {"geonameid": 3413829}
 
 
@@ -19,7 +19,7 @@ def main(step: str, host: str, directory: str) -> None:
         kvstore.Client(
             app_key="kid_demo", app_secret="secret", host=host, data_directory=directory
         ) as client,
-        # There are more cities than a backend gives at once.
+        # A backend returns at most 10,000 entities at once, and there are more cities.
         client.collection("cities", type="sync", auto_pagination=True) as cities,
     ):
         match step:
@@ -44,7 +44,7 @@ def pull(cities: kvstore.Store) -> None:
 
 
 def work_offline(cities: kvstore.Store) -> None:
-    """Read, and change what the backend will allow and what it will not."""
+    """Count, and make changes that the backend accepts and one that it refuses."""
     print("cities:", cities.count())
     print("large:", cities.count({"population": {"$gte": 1_000_000}}))
     largest_first = {"population": -1}
@@ -54,7 +54,7 @@ def work_offline(cities: kvstore.Store) -> None:
     cities.save({"name": "Camp of Pia", "visitedBy": NAME})
     [meeting] = cities.find(MEETING)
     cities.save({**meeting, "guests": [NAME]})
-    # The largest city of all belongs to its creator alone.
+    # Only its creator may change the largest city.
     [largest] = cities.find(kvstore.Query(sort=largest_first, limit=1))
     cities.save({**largest, "visitedBy": NAME})
     print_pending(cities)
@@ -65,11 +65,11 @@ def work_offline(cities: kvstore.Store) -> None:
 
 
 def push(cities: kvstore.Store) -> None:
-    """Push; what is refused is told and then forgotten."""
+    """Push. A refused write is printed and dropped."""
     conflicts: list[kvstore.Conflict] = []
 
     def merge(conflict: kvstore.Conflict) -> kvstore.Decision | kvstore.Entity:
-        """Sign the guest book below those who have signed it meanwhile."""
+        """Sign the guest book after those who have signed it in the meantime."""
         conflicts.append(conflict)
         if conflict.remote is None:
             return kvstore.Decision.KEEP
@@ -86,13 +86,13 @@ def push(cities: kvstore.Store) -> None:
 
 
 def print_pending(cities: kvstore.Store) -> None:
-    """Look at the pending writes."""
+    """Print the number of pending writes."""
     waiting = Counter(write.operation for write in cities.pending)
     print(f"pending: {waiting['create']} create, {waiting['update']} update")
 
 
 def look(cities: kvstore.Store) -> None:
-    """See what the others have done."""
+    """Count the visits of all travellers."""
     pull(cities)
     print("visited:", cities.count({"visitedBy": {"$exists": True}}))
     print("mine:", cities.count({"visitedBy": NAME}))

@@ -1,7 +1,7 @@
 /**
  * @file backend.hpp
- * Backends of the program's own: a class that reads and writes records, for any service, file or database that the library does
- * not know. docs/backends.md describes each request and answer.
+ * Backends that the program implements itself: a class that reads and writes records of any service, file or database.
+ * docs/backends.md describes each request and answer.
  */
 #ifndef KVSTORE_BACKEND_HPP
 #define KVSTORE_BACKEND_HPP
@@ -18,21 +18,25 @@
 namespace kvstore {
 
 /**
- * One request of a backend. A small value: keep it to complete the request later, from any thread.
+ * One request to a backend. It is a small value: copy it to complete the request later, from any thread.
  *
- * Only the first completion counts. Another one, or one that comes when nobody waits any more, is KV_NOT_FOUND and harmless.
+ * Only the first completion counts. A second one, or one for which nobody waits any more, returns KV_NOT_FOUND and has
+ * no effect.
  */
 class BackendRequest {
  public:
   explicit BackendRequest(std::uint64_t number) noexcept : number_(number) {}
 
-  /** Never 0, never given twice in this process. */
+  /** Returns the number of the request. It is never 0, and unique within this process. */
   std::uint64_t number() const noexcept { return number_; }
 
-  /** Completes it with a JSON object, which is copied. */
+  /** Completes the request with a JSON object, which is copied. */
   Result<void> complete(std::string_view json) const { return end(KV_OK, json); }
 
-  /** Ends it with one of the statuses that kv_backend_complete() names. `details`: `{"message":…,"after":seconds}`, or nothing. */
+  /**
+   * Completes the request with an error, one of the statuses that kv_backend_complete() accepts. `details` is empty or
+   * `{"message":…,"after":seconds}`.
+   */
   Result<void> fail(kv_status status, std::string_view details = {}) const { return end(status, details); }
 
  private:
@@ -47,32 +51,34 @@ class BackendRequest {
 };
 
 /**
- * What a backend is made of. Its functions are called on threads of the library, several at the same time; each is to complete
- * the request, at once or later. The JSON is borrowed until the function returns. They must not throw: an exception that leaves
- * one ends the program, because there is C on the way.
+ * The base class of backends. The library calls its functions on its own threads, several at the same time. Each of
+ * them completes its request, at once or later. The JSON is valid until the function returns. The functions must not
+ * throw: the exception would cross C, so the program is terminated.
  */
 class Backend {
  public:
   virtual ~Backend() = default;
 
-  /** A page of a collection. */
+  /** Reads a page of a collection. */
   virtual void fetch(BackendRequest request, std::string_view json) = 0;
-  /** Some records by their ids. */
+  /** Reads records by their ids. */
   virtual void fetch_ids(BackendRequest request, std::string_view json) = 0;
-  /** A batch of writes. */
+  /** Carries out a batch of writes. */
   virtual void write(BackendRequest request, std::string_view json) = 0;
 
-  /** Whether changes() is there: without it everything is read each time. */
+  /** Returns true if changes() is implemented. Without it, every pull reads everything. */
   virtual bool has_changes() const { return false; }
-  /** What has changed since a token. */
+  /** Reads the changes since a token. */
   virtual void changes(BackendRequest request, std::string_view) { (void)request.fail(KV_UNSUPPORTED); }
 
-  /** Whether live() is there. */
+  /** Returns true if live() is implemented. */
   virtual bool has_live() const { return false; }
-  /** Waits for changes by others. */
+  /** Waits for changes by other clients. */
   virtual void live(BackendRequest request, std::string_view) { (void)request.fail(KV_UNSUPPORTED); }
 
-  /** Nobody waits for a request any more. It may still run, and may be completed at this moment. */
+  /**
+   * Reports that nobody waits for a request any more. The request may still be running, and may be completed meanwhile.
+   */
   virtual void cancel(BackendRequest) {}
 };
 
@@ -92,10 +98,9 @@ inline void cancel_request(void *kept, std::uint64_t request) noexcept {
 }  // namespace detail
 
 /**
- * Registers a backend for this process, so that clients can be opened with `"backend":"<name>"`. The library lets go of it
- * when it was unregistered, its last client is closed and its functions have returned.
- *
- * @param description  a JSON object, or nothing: see kv_backend_register()
+ * Registers a backend under a name of this process, for clients with the option `"backend":"<name>"`. The library
+ * releases the object when it is unregistered, its last client is closed and its functions have returned. The
+ * description is a JSON object or empty: see kv_backend_register().
  */
 inline Result<void> register_backend(Parameter name, std::shared_ptr<Backend> backend,
                                      std::string_view description = "{}") {
@@ -117,7 +122,7 @@ inline Result<void> register_backend(Parameter name, std::shared_ptr<Backend> ba
   return Error::take(status, error);
 }
 
-/** Takes a backend out of the register. Clients that were opened with it go on; none is opened any more. */
+/** Removes a backend's name. Open clients keep the backend; no further client can open with it. */
 inline Result<void> unregister_backend(Parameter name) {
   kv_error *error = nullptr;
   kv_status status = kv_backend_unregister(name.c_str(), &error);

@@ -1,10 +1,10 @@
 /**
  * @file callback.hpp
- * What a callback receives, and how the library keeps one.
+ * The arguments of callbacks, and the ownership of callbacks.
  *
- * A callback is anything that can be called: a lambda, a function, a std::function. It is moved into memory of its own and
- * destroyed exactly once, after its last call, also if the call that took it fails. It must not throw: an
- * exception that leaves it ends the program, because there is C on the way.
+ * A callback is any callable object: a lambda, a function or a std::function. The library moves it into memory of its
+ * own and destroys it exactly once: after its last call, or when the call that takes it fails. A callback must not
+ * throw: the exception would cross C, so the program is terminated.
  */
 #ifndef KVSTORE_CALLBACK_HPP
 #define KVSTORE_CALLBACK_HPP
@@ -17,75 +17,87 @@
 
 namespace kvstore {
 
-/** One answer of an asynchronous call. Everything in it is borrowed until the callback returns. */
+/** One answer of an asynchronous call. Its contents are valid until the callback returns. */
 class Answer {
  public:
   explicit Answer(const kv_answer *answer) noexcept : answer_(answer) {}
 
+  /** Returns true if the call succeeded. */
   explicit operator bool() const noexcept { return answer_->error == nullptr && status() < KV_MISUSE; }
+  /** Returns the status of the answer. */
   kv_status status() const noexcept { return answer_->status; }
-  /** The result as JSON; empty if there is none. */
+  /** Returns the result as JSON, or an empty text if there is none. */
   std::string_view json() const noexcept { return answer_->json ? std::string_view(answer_->json, answer_->length) : ""; }
-  /** False if another answer follows: a cache store answers from here first. */
+  /** Returns false if another answer follows: a cache store answers from the local data first. */
   bool is_final() const noexcept { return answer_->is_final != 0; }
+  /** Returns true if the answer comes from the local data. */
   bool is_local() const noexcept { return answer_->is_local != 0; }
-  /** The entities of a find; else NULL. The library closes it. */
+  /** Returns the entities of a find, or NULL. The library closes the cursor. */
   kv_cursor *cursor() const noexcept { return answer_->cursor; }
-  /** Why it failed. */
+  /** Returns the error of the call. */
   Error error() const { return Error::copy_of(answer_->status, answer_->error); }
 
  private:
   const kv_answer *answer_;
 };
 
-/** One event of a subscription. Everything in it is borrowed until the callback returns. */
+/** One event of a subscription. Its contents are valid until the callback returns. */
 class Event {
  public:
   explicit Event(const kv_event *event) noexcept : event_(event) {}
 
-  /** False: there are no events for now, and error() says why. */
+  /** Returns false if there are no events at present; error() has the reason. */
   explicit operator bool() const noexcept { return event_->status == KV_OK; }
+  /** Returns the event as JSON. */
   std::string_view json() const noexcept { return event_->json ? std::string_view(event_->json, event_->length) : ""; }
+  /** Returns the reason why there are no events. */
   Error error() const { return Error::copy_of(event_->status, event_->error); }
 
  private:
   const kv_event *event_;
 };
 
-/** The callbacks of live data and of streams; those that are empty are not called. */
+/** The callbacks of live data and of streams. Empty ones are not called. */
 struct Listener {
+  /** Receives each change or message. */
   std::function<void(const Event &)> on_next;
+  /** Receives changes of the connection, such as `"disconnected"`. */
   std::function<void(const Event &)> on_status;
+  /** Receives the errors of the subscription. */
   std::function<void(const Event &)> on_error;
+  /** Is called when the backend has confirmed the subscription: every change from now on is received. */
   std::function<void(const Event &)> on_ready;
 };
 
-/** An entity that was changed on both sides; borrowed until the handler returns. */
+/** An entity with a conflict. Its contents are valid until the handler returns. */
 struct Conflict {
+  /** The id of the entity. */
   std::string_view id;
-  /** What both started from; nothing if it is unknown. */
+  /** The version that both changes started from; empty if it is unknown. */
   std::optional<std::string_view> base;
-  /** What would be sent; nothing if it was deleted here. */
+  /** The entity that a push would send; empty if it was deleted on this device. */
   std::optional<std::string_view> local;
-  /** What the backend has; nothing if it was deleted there. */
+  /** The entity on the backend; empty if it was deleted there. */
   std::optional<std::string_view> remote;
 };
 
-/** How a conflict is decided. */
+/** The decision of a conflict. */
 class Decision {
  public:
-  /** The conflict stays open: the write is quarantined. */
+  /** Leaves the conflict open: the write is quarantined. */
   static Decision leave() { return Decision(KV_CONFLICT_LEAVE); }
-  /** Ours replaces theirs. */
+  /** Keeps the local version, which replaces the backend's. */
   static Decision keep() { return Decision(KV_CONFLICT_KEEP); }
-  /** Theirs replaces ours. */
+  /** Takes the backend's version, which replaces the local one. */
   static Decision take() { return Decision(KV_CONFLICT_TAKE); }
-  /** This entity, as JSON, replaces both. */
+  /** Replaces both versions by this entity, as JSON. */
   static Decision merged(std::string json) { return Decision(KV_CONFLICT_MERGED, std::move(json)); }
-  /** The entity is deleted, here and there. */
+  /** Deletes the entity, locally and on the backend. */
   static Decision remove() { return Decision(KV_CONFLICT_DELETE); }
 
+  /** Returns the KV_CONFLICT_ constant of the decision. */
   std::int32_t number() const noexcept { return number_; }
+  /** Returns the merged entity, or an empty text. */
   const std::string &json() const noexcept { return json_; }
 
  private:
@@ -95,12 +107,12 @@ class Decision {
   std::string json_;
 };
 
-/** In place of a callback: the result is waited for. */
+/** Takes the place of a callback: the caller waits for the result instead. */
 struct NoCallback {};
 
 namespace detail {
 
-/** The destructor of a kept callback, for C. */
+/** Destroys a kept callback, for C. */
 template <typename Kept>
 void destroy(void *kept) noexcept {
   delete static_cast<Kept *>(kept);
@@ -143,15 +155,15 @@ std::int32_t decide(void *kept, const kv_conflict *conflict, char **merged_out) 
 }
 
 /**
- * A callback that C calls before the call that took it returns. An exception that leaves it is kept, and thrown
- * again where there is no C any more.
+ * A callback that runs only during the call that takes it. If it throws, the exception is kept and thrown again after
+ * the C function has returned.
  */
 template <typename Function>
 class Borrowed {
  public:
   explicit Borrowed(Function &function) noexcept : function_(function) {}
 
-  /** What the function gives, or `failure` if it throws. */
+  /** Returns the result of the function, or `failure` if it throws. */
   template <typename R, typename... Arguments>
   R call(R failure, Arguments &&...arguments) noexcept {
 #if defined(__cpp_exceptions)

@@ -1,6 +1,6 @@
 /**
  * @file handle.hpp
- * Handles that have one owner, and the calls that give them.
+ * Handles with one owner, and the calls that return them.
  */
 #ifndef KVSTORE_HANDLE_HPP
 #define KVSTORE_HANDLE_HPP
@@ -13,8 +13,8 @@
 namespace kvstore {
 
 /**
- * Owns a handle and closes it. Movable, not copyable; a handle that was moved away is NULL, which every call
- * refuses as KV_MISUSE. Calls on one object may run on several threads at once; moving and destroying it may not.
+ * The owner of a C handle. It can be moved but not copied. After a move, the old object holds NULL, which every call
+ * refuses with KV_MISUSE. Several threads may call one object at the same time, but not move or destroy it.
  */
 template <typename Object, auto close_function>
 class Handle {
@@ -22,12 +22,13 @@ class Handle {
   Handle() = default;
   explicit Handle(Object *object) noexcept : object_(object) {}
 
-  /** For the functions of kvstore.h; stays owned. */
+  /** Returns the handle for functions of kvstore.h. It remains owned by this object. */
   Object *get() const noexcept { return object_.get(); }
-  /** Gives it away: it is to be closed by its function of kvstore.h. */
+  /** Returns the handle and gives up ownership. The caller closes it with its C function. */
   Object *release() noexcept { return object_.release(); }
-  /** Closes it now. */
+  /** Closes the handle now. */
   void close() noexcept { object_.reset(); }
+  /** Returns true if the object holds a handle. */
   explicit operator bool() const noexcept { return object_ != nullptr; }
 
  private:
@@ -42,7 +43,7 @@ namespace detail {
 /** Whether a status is a success: KV_OK, KV_PARTIAL or KV_DONE. */
 inline bool succeeded(kv_status status) noexcept { return status < KV_MISUSE; }
 
-/** Calls a function that gives nothing. */
+/** Calls a function without a result. */
 template <typename Function, typename... Arguments>
 Result<void> run(Function function, Arguments... arguments) {
   kv_error *error = nullptr;
@@ -51,7 +52,7 @@ Result<void> run(Function function, Arguments... arguments) {
   return {};
 }
 
-/** Calls a function that gives a text. */
+/** Calls a function whose result is a text. */
 template <typename Function, typename... Arguments>
 Result<Text> text(Function function, Arguments... arguments) {
   char *characters = nullptr;
@@ -62,7 +63,7 @@ Result<Text> text(Function function, Arguments... arguments) {
   return Text(characters, length, status);
 }
 
-/** Calls a function that gives a number, or a handle as C has it. */
+/** Calls a function whose result is a number or a C handle. */
 template <typename Value, typename Function, typename... Arguments>
 Result<Value> value(Function function, Arguments... arguments) {
   Value given{};
@@ -72,7 +73,7 @@ Result<Value> value(Function function, Arguments... arguments) {
   return given;
 }
 
-/** Calls a function that gives a handle. */
+/** Calls a function whose result is a handle, and wraps the handle. */
 template <typename Owner, typename Function, typename... Arguments>
 Result<Owner> open(Function function, Arguments... arguments) {
   using Object = std::remove_pointer_t<decltype(std::declval<Owner>().get())>;
@@ -83,15 +84,21 @@ Result<Owner> open(Function function, Arguments... arguments) {
 
 }  // namespace detail
 
-/** The entities of a find, one after the other, as they were when it ran: see kv_cursor_next(). Close it soon. */
+/**
+ * An iterator over the entities of a find, as they were when the find ran: see kv_cursor_next(). Close it early,
+ * because it may hold a snapshot.
+ */
 class Cursor : public Handle<kv_cursor, kv_cursor_close> {
  public:
   using Handle::Handle;
 
-  /** The next entity, borrowed until the next call; nothing at the end. */
+  /** Returns the next entity, which is valid until the next call. It is empty at the end. */
   Result<std::optional<std::string_view>> next() { return next_of(get()); }
 
-  /** The next entities as a JSON array, borrowed until the next call; `[]` at the end. 0: all that are left. */
+  /**
+   * Returns the next entities as a JSON array, which is valid until the next call. It is `[]` at the end. A limit of 0
+   * means all remaining entities.
+   */
   Result<std::string_view> next_page(std::uint32_t limit = 0) {
     const char *json = nullptr;
     std::size_t length = 0;
@@ -101,13 +108,13 @@ class Cursor : public Handle<kv_cursor, kv_cursor_close> {
     return std::string_view(json, length);
   }
 
-  /** Calls `function` with each entity that is left. */
+  /** Calls `function` with each remaining entity. */
   template <typename Function>
   Result<void> for_each(Function &&function) {
     return for_each_of(get(), std::forward<Function>(function));
   }
 
-  /** The next entity of a cursor that is somebody else's, such as Answer::cursor(). */
+  /** Returns the next entity of a cursor that another object owns, such as Answer::cursor(). */
   static Result<std::optional<std::string_view>> next_of(kv_cursor *cursor) {
     const char *json = nullptr;
     std::size_t length = 0;
@@ -117,7 +124,7 @@ class Cursor : public Handle<kv_cursor, kv_cursor_close> {
     return detail::optional_text(json, length);
   }
 
-  /** Calls `function` with each entity that is left of a cursor that is somebody else's. */
+  /** Calls `function` with each remaining entity of a cursor that another object owns. */
   template <typename Function>
   static Result<void> for_each_of(kv_cursor *cursor, Function &&function) {
     for (;;) {
@@ -129,15 +136,121 @@ class Cursor : public Handle<kv_cursor, kv_cursor_close> {
   }
 };
 
-/** A running call. Destroying it does not end the call: see cancel(). */
+/** A record of Results, borrowed until the next call on them. */
+struct Record {
+  /** The JSON of the record. */
+  std::string_view json;
+  /** A `KV_RECORD_…`. */
+  std::int32_t state = KV_RECORD_UNCHANGED;
+};
+
+/** What a query found, as a list whose records are read batch by batch: see kv_store_results(). */
+class Results : public Handle<kv_results, kv_results_close> {
+ public:
+  using Handle::Handle;
+
+  /** Returns the number of records, which never changes. */
+  Result<std::int64_t> count() const { return detail::value<std::int64_t>(kv_results_count, get()); }
+
+  /** Returns the record at a position, with the JSON `null` if it was deleted; no record after the end. */
+  Result<std::optional<Record>> get_record(std::uint64_t position) {
+    const char *json = nullptr;
+    std::size_t length = 0;
+    std::int32_t state = 0;
+    kv_error *error = nullptr;
+    const kv_status status = kv_results_get(get(), position, &json, &length, &state, &error);
+    if (state == KV_RECORD_DELETED) {
+      kv_error_free(error);
+      return std::optional<Record>(Record{"null", KV_RECORD_DELETED});
+    }
+    if (!detail::succeeded(status)) return Error::take(status, error);
+    if (json == nullptr) return std::optional<Record>();
+    return std::optional<Record>(Record{{json, length}, state});
+  }
+
+  /** Returns several records as a JSON array, borrowed until the next call, with `null` for those that were deleted. */
+  Result<std::string_view> page(std::uint64_t position, std::uint32_t limit) {
+    const char *json = nullptr;
+    std::size_t length = 0;
+    kv_error *error = nullptr;
+    const kv_status status = kv_results_page(get(), position, limit, &json, &length, nullptr, &error);
+    if (!detail::succeeded(status)) return Error::take(status, error);
+    return std::string_view(json, length);
+  }
+
+  /** Calls `function` with each record, from the first one on. */
+  template <typename Function>
+  Result<void> for_each(Function &&function) {
+    for (std::uint64_t position = 0;; position++) {
+      auto record = get_record(position);
+      if (!record) return record.error();
+      if (!*record) return {};
+      function(**record);
+    }
+  }
+
+#if defined(__cpp_exceptions)
+  /** Iterates over the records, as a range does; throws BadResult if a record cannot be read. */
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Record;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Record *;
+    using reference = const Record &;
+
+    Iterator() = default;
+    explicit Iterator(Results *results) : results_(results) { read(); }
+
+    /** Returns the record. */
+    reference operator*() const { return *record_; }
+    /** Returns a pointer to the record. */
+    pointer operator->() const { return &*record_; }
+    /** Reads the next record. */
+    Iterator &operator++() {
+      ++position_;
+      read();
+      return *this;
+    }
+    /** Reads the next record. */
+    void operator++(int) { ++*this; }
+    /** Whether both are at the end, or neither. */
+    bool operator==(const Iterator &other) const { return record_.has_value() == other.record_.has_value(); }
+    /** Whether only one of them is at the end. */
+    bool operator!=(const Iterator &other) const { return !(*this == other); }
+
+   private:
+    void read() { record_ = results_->get_record(position_).value(); }
+
+    Results *results_ = nullptr;
+    std::uint64_t position_ = 0;
+    std::optional<Record> record_;
+  };
+  /** Returns an iterator at the first record, which it reads. */
+  Iterator begin() { return Iterator(this); }
+  /** Returns the end of the range. */
+  Iterator end() { return Iterator(); }
+#endif
+
+  /** Forgets what was read, so that each record is read again when it is next requested. */
+  Result<void> refresh() { return detail::run(kv_results_refresh, get()); }
+
+  /** Returns what reading has cost, as JSON: see kv_results_statistics(). */
+  Result<Text> statistics() const { return detail::text(kv_results_statistics, get()); }
+};
+
+/** A running call. Destroying the object does not cancel the call: see cancel(). */
 class Request : public Handle<kv_request, kv_request_free> {
  public:
   using Handle::Handle;
 
-  /** The result as the blocking form gives it. Negative: as long as it takes; else KV_TIMEOUT when the seconds pass. */
+  /**
+   * Waits for the result, which is the result of the blocking form. A negative number of seconds means no limit; when
+   * the limit has passed, the error is KV_TIMEOUT.
+   */
   Result<Text> wait(double seconds = -1) { return detail::text(kv_request_wait, get(), seconds); }
 
-  /** Waits, and leaves the entities of a find for cursor(). */
+  /** Waits for the end of a find, whose entities cursor() returns. */
   Result<void> finish(double seconds = -1) {
     kv_error *error = nullptr;
     const kv_status status = kv_request_wait(get(), seconds, nullptr, nullptr, &error);
@@ -145,12 +258,18 @@ class Request : public Handle<kv_request, kv_request_free> {
     return {};
   }
 
+  /** Returns true if the call has ended. */
   bool is_done() const noexcept { return kv_request_is_done(get()) != 0; }
+  /** Cancels the call, which then ends with KV_CANCELLED: see kv_request_cancel(). */
   void cancel() noexcept { (void)kv_request_cancel(get()); }
 
-  /** The entities of a find that is done and had no callback; once. */
+  /** Returns the entities of a finished find without a callback. It can be called once. */
   Result<Cursor> cursor() { return detail::open<Cursor>(kv_request_cursor, get()); }
 
+  /** Returns the results of a finished Store::results_async(). It can be called once. */
+  Result<Results> results() { return detail::open<Results>(kv_request_results, get()); }
+
+  /** Returns the progress of the call: see kv_request_progress(). */
   Result<kv_progress> progress() const {
     kv_progress progress{};
     progress.size = sizeof progress;
@@ -160,36 +279,36 @@ class Request : public Handle<kv_request, kv_request_free> {
   }
 };
 
-/** What keeps calling back until it is closed; release() lets it last as long as the client. */
+/** A subscription, which calls back until it is closed. After release() it lasts as long as the client. */
 class Subscription : public Handle<kv_subscription, kv_subscription_close> {
  public:
   using Handle::Handle;
 
-  /** Ends it, and waits for the backend's answer: see kv_subscription_end(). */
+  /** Ends the subscription and waits for the backend's answer: see kv_subscription_end(). */
   Result<void> end(Parameter options = {}) const { return detail::run(kv_subscription_end, get(), options.c_str()); }
   template <typename Done = NoCallback>
   Result<Request> end_async(Done &&done = {}, Parameter options = {}) const;
 };
 
-/** What a find, a count, a removal … selects. Without a handle: everything. */
+/** A selection of entities, for finds, counts, removals and more. Without a handle it selects everything. */
 class Query : public Handle<kv_query, kv_query_free> {
  public:
-  /** Selects everything, in no order. */
+  /** Selects everything, without an order. */
   Query() = default;
   using Handle::Handle;
 
-  /** From a MongoDB filter; the modifiers are `{"sort":…,"skip":…,"limit":…,"fields":…}`. */
+  /** Creates a query from a MongoDB filter. The modifiers are `{"sort":…,"skip":…,"limit":…,"fields":…}`. */
   static Result<Query> create(std::string_view filter, std::string_view modifiers = {}) {
     return detail::open<Query>(kv_query_create, filter.data(), filter.size(), modifiers.data(), modifiers.size());
   }
 
-  /** From a predicate format and the JSON array of its arguments. */
+  /** Creates a query from a predicate format and a JSON array with its arguments. */
   static Result<Query> from_format(Parameter format, std::string_view arguments = {}, std::string_view modifiers = {}) {
     return detail::open<Query>(kv_query_from_format, format.c_str(), arguments.data(), arguments.size(),
                                modifiers.data(), modifiers.size());
   }
 
-  /** Of several: `combination` is that of kv_query_combine(). */
+  /** Combines queries. kv_query_combine() describes the argument `combination`. */
   static Result<Query> combine(Parameter combination, const std::vector<const Query *> &queries,
                                std::string_view modifiers = {}) {
     std::vector<kv_query *> handles;
@@ -198,15 +317,15 @@ class Query : public Handle<kv_query, kv_query_free> {
                                handles.size(), modifiers.data(), modifiers.size());
   }
 
-  /** The query as JSON. */
+  /** Returns the query as JSON. */
   Result<Text> json() const { return detail::text(kv_query_json, get()); }
-  /** The query as a predicate format with its arguments. */
+  /** Returns the query as a predicate format with its arguments. */
   Result<Text> format() const { return detail::text(kv_query_format, get()); }
 };
 
 namespace detail {
 
-/** Starts an asynchronous call; `done` is kept until its last answer. */
+/** Starts an asynchronous call. `done` is kept until its last answer. */
 template <typename Done, typename Function, typename... Arguments>
 Result<Request> start(Done &&done, Function function, Arguments... arguments) {
   using Kept = std::decay_t<Done>;
@@ -218,7 +337,7 @@ Result<Request> start(Done &&done, Function function, Arguments... arguments) {
   }
 }
 
-/** Begins a subscription; `receive` is kept until its last event. */
+/** Opens a subscription. `receive` is kept until its last event. */
 template <typename Receive, typename Function, typename... Arguments>
 Result<Subscription> subscribe(Receive &&receive, Function function, Arguments... arguments) {
   using Kept = std::decay_t<Receive>;
@@ -226,7 +345,7 @@ Result<Subscription> subscribe(Receive &&receive, Function function, Arguments..
                             &destroy<Kept>);
 }
 
-/** Begins a subscription with four callbacks. */
+/** Opens a subscription with four callbacks. */
 template <typename Function, typename... Arguments>
 Result<Subscription> listen(Listener listener, Function function, Arguments... arguments) {
   return open<Subscription>(function, arguments..., &receive_part<&Listener::on_ready>,

@@ -1,6 +1,6 @@
 /**
  * @file result.hpp
- * What a call gave: a value, or the error that says why there is none. Nothing here throws, except for value().
+ * The result of a call: a value or an error. Nothing here throws, except value().
  */
 #ifndef KVSTORE_RESULT_HPP
 #define KVSTORE_RESULT_HPP
@@ -19,13 +19,13 @@
 
 namespace kvstore {
 
-/** Why a call failed. A value: it may be copied and kept. */
+/** The error of a failed call. It is a value that can be copied and kept. */
 class Error {
  public:
   Error(kv_status status, std::string message, std::string json = "{}")
       : status_(status), message_(std::move(message)), json_(std::move(json)) {}
 
-  /** Copies an error that the library owns; `error` may be NULL. */
+  /** Copies an error that the library owns. `error` may be NULL. */
   static Error copy_of(kv_status status, const kv_error *error) {
     if (error == nullptr) return Error(status, kv_status_name(status));
     return Error(status, kv_error_message(error), kv_error_json(error));
@@ -38,13 +38,13 @@ class Error {
     return copy;
   }
 
-  /** One of the KV_ numbers that are failures. */
+  /** Returns the status: one of the KV_ constants for failures. */
   kv_status status() const noexcept { return status_; }
-  /** Such as "KV_NOT_FOUND". */
+  /** Returns the name of the status, such as "KV_NOT_FOUND". */
   const char *name() const noexcept { return kv_status_name(status_); }
-  /** One sentence in English. */
+  /** Returns the message: one sentence in English. */
   const std::string &message() const noexcept { return message_; }
-  /** Everything known, as a JSON object: see kv_error_json(). */
+  /** Returns everything that is known about the error, as a JSON object: see kv_error_json(). */
   const std::string &json() const noexcept { return json_; }
 
  private:
@@ -54,11 +54,12 @@ class Error {
 };
 
 #if defined(__cpp_exceptions)
-/** Thrown by Result::value() if there is none. */
+/** The exception that Result::value() throws if there is no value. */
 class BadResult : public std::exception {
  public:
   explicit BadResult(Error error) : error_(std::move(error)) {}
   const char *what() const noexcept override { return error_.message().c_str(); }
+  /** Returns the error of the call. */
   const Error &error() const noexcept { return error_; }
 
  private:
@@ -66,7 +67,7 @@ class BadResult : public std::exception {
 };
 #endif
 
-/** A value or an Error, with the names of C++23's `std::expected`. */
+/** A value or an Error, with the function names of C++23's `std::expected`. */
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -75,24 +76,25 @@ class [[nodiscard]] Result {
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
 
+  /** Returns true if the call succeeded. */
   bool has_value() const noexcept { return state_.index() == 0; }
   explicit operator bool() const noexcept { return has_value(); }
 
-  /** The value, which must be there. */
+  /** Returns the value. Calling it without a value is a programming error. */
   T &operator*() & noexcept { return *pointer(); }
   const T &operator*() const & noexcept { return *pointer(); }
   T &&operator*() && noexcept { return std::move(*pointer()); }
   T *operator->() noexcept { return pointer(); }
   const T *operator->() const noexcept { return pointer(); }
 
-  /** The error, which must be there. */
+  /** Returns the error. Calling it without an error is a programming error. */
   const Error &error() const noexcept {
     assert(!has_value());
     return *std::get_if<1>(&state_);
   }
 
 #if defined(__cpp_exceptions)
-  /** The value, or BadResult. */
+  /** Returns the value, or throws BadResult. */
   T &value() & {
     if (!has_value()) throw BadResult(error());
     return **this;
@@ -103,19 +105,20 @@ class [[nodiscard]] Result {
   }
 #endif
 
+  /** Returns the value, or `other` if the call failed. */
   template <typename U>
   T value_or(U &&other) && {
     return has_value() ? std::move(**this) : static_cast<T>(std::forward<U>(other));
   }
 
-  /** What `function` makes of the value, or the same error. It gives a Result. */
+  /** Calls `function` with the value and returns its Result, or returns the same error. */
   template <typename Function>
   auto and_then(Function &&function) && -> std::invoke_result_t<Function, T &&> {
     if (!has_value()) return error();
     return std::forward<Function>(function)(std::move(**this));
   }
 
-  /** What `function` makes of the value, or the same error. It gives a value. */
+  /** Calls `function` with the value and returns its result as a Result, or returns the same error. */
   template <typename Function>
   auto transform(Function &&function) && -> Result<std::invoke_result_t<Function, T &&>> {
     if (!has_value()) return error();
@@ -144,17 +147,18 @@ class [[nodiscard]] Result<void> {
   Result() = default;
   Result(Error error) : state_(std::move(error)) {}
 
+  /** Returns true if the call succeeded. */
   bool has_value() const noexcept { return state_.index() == 0; }
   explicit operator bool() const noexcept { return has_value(); }
 
-  /** The error, which must be there. */
+  /** Returns the error. Calling it without an error is a programming error. */
   const Error &error() const noexcept {
     assert(!has_value());
     return *std::get_if<Error>(&state_);
   }
 
 #if defined(__cpp_exceptions)
-  /** Throws BadResult if it failed. */
+  /** Throws BadResult if the call failed. */
   void value() const {
     if (!has_value()) throw BadResult(error());
   }

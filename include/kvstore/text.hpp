@@ -1,6 +1,6 @@
 /**
  * @file text.hpp
- * Texts that go into the library and that come out of it.
+ * Text arguments and text results.
  */
 #ifndef KVSTORE_TEXT_HPP
 #define KVSTORE_TEXT_HPP
@@ -15,8 +15,8 @@
 namespace kvstore {
 
 /**
- * A name, an id or options on the way in, which C reads until a NUL. Literals and strings are borrowed for the call, a
- * `string_view` is copied. Without a text it is NULL: none.
+ * A text argument, such as a name, an id or options, which C reads up to a NUL. Literals and strings are borrowed for
+ * the call, and a `string_view` is copied. The default is NULL, which means no text.
  */
 class Parameter {
  public:
@@ -28,10 +28,14 @@ class Parameter {
   Parameter(const Parameter &) = delete;
   Parameter &operator=(const Parameter &) = delete;
 
+  /** Returns the text with a NUL behind it, or NULL. */
   const char *c_str() const noexcept { return text_; }
 
  private:
-  /** A NUL inside would cut the text. What is passed in its place is no UTF-8, which is refused as KV_INVALID. */
+  /**
+   * Rejects a NUL inside the text, which would end it early in C. The text is replaced by invalid UTF-8, which every
+   * call refuses with KV_INVALID.
+   */
   void check(std::size_t size) {
     if (std::strlen(text_) != size) text_ = "\xFF";
   }
@@ -40,20 +44,25 @@ class Parameter {
   const char *text_ = nullptr;
 };
 
-/** A text that a call gave, mostly JSON; frees it. */
+/** A text result, usually JSON. It frees its memory. */
 class Text {
  public:
   Text() = default;
   Text(char *characters, std::size_t length, kv_status status) noexcept
       : characters_(characters), length_(length), status_(status) {}
 
-  /** Empty if there is none. A NUL follows. Valid as long as this object. */
+  /**
+   * Returns the text, which is valid as long as this object and has a NUL behind it. It is empty if there is no text.
+   */
   std::string_view view() const noexcept { return {c_str(), length_}; }
+  /** Returns the same text with a NUL behind it. */
   const char *c_str() const noexcept { return characters_ ? characters_.get() : ""; }
+  /** Returns the same text, without a copy. */
   operator std::string_view() const noexcept { return view(); }
+  /** Returns a copy of the text. */
   std::string str() const { return std::string(view()); }
 
-  /** Whether some entities of several failed: the text lists their errors. */
+  /** Returns true if some of several entities failed. The text then lists their errors. */
   bool is_partial() const noexcept { return status_ == KV_PARTIAL; }
 
  private:

@@ -24,7 +24,7 @@ TYPES = {
     "void *": "UnsafeMutableRawPointer?",
 }
 
-#: What wraps the place of a result, by its type.
+#: What wraps the pointer to a result, by its type.
 OUTPUTS = {"char **": "TextOutput", "int64_t *": "CountOutput", "int32_t *": "FlagOutput"}
 
 _HEAD = """// Made by scripts/generate_abi.py from include/kvstore.h: do not edit.

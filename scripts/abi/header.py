@@ -62,6 +62,7 @@ KINDS = (
     "store",
     "query",
     "cursor",
+    "results",
     "request",
     "transaction",
     "subscription",

@@ -44,6 +44,7 @@ KINDS = (
         "String",
         "requestProperties",
     ),
+    Kind("object", "Mapping[str, Any]", "map[string]any"),
     Kind("text|URL|letters|as above", "str", "string", "String", "string"),
 )
 
@@ -213,7 +214,7 @@ def swift(_: Header) -> str:
             "  init(from reader: inout OptionReader) throws(StoreError) {",
             *reads,
             "  }\n",
-            "  /// These, and what they leave open from `base`.",
+            "  /// Returns these options, with the missing ones from `base`.",
             "  package func over(_ base: Options) -> Options {",
             "    var merged = base",
             *merges,

@@ -29,6 +29,7 @@ GUIDES = {
     "stream": "live",
     "transaction": "transactions",
     "cursor": "storage",
+    "results": "results",
     "backend": "backends",
 }
 

@@ -6,7 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
-from docs import c, diagrams, go, python
+from docs import c, cpp, diagrams, go, python, swift
 
 ROOT = Path(__file__).resolve().parents[2]
 REPOSITORY = "https://github.com/libkvstore/libkvstore/blob/main"
@@ -19,7 +19,11 @@ COPIES = {
     "examples/demo/README.md": "demo.md",
 }
 #: What has a page of its own in the site.
-MADE = {"include/kvstore.h": "reference/c.md", "README.md": "index.md"}
+MADE = {
+    "include/kvstore.h": "reference/c.md",
+    "include/kvstore.hpp": "reference/cpp.md",
+    "README.md": "index.md",
+}
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^)\s]+)(\))")
 FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
@@ -35,7 +39,9 @@ def stage(target: Path) -> None:
     for source, name in COPIES.items():
         (pages / name).write_text(moved(ROOT / source))
     (reference / "c.md").write_text(c.page())
+    (reference / "cpp.md").write_text(cpp.page())
     (reference / "go.md").write_text(go.page())
+    (reference / "swift.md").write_text(swift.page())
     for name, text in python.pages().items():
         (reference / name).write_text(text)
     python.stage_sources(target / "python")

@@ -24,9 +24,9 @@ struct SDLType: Sendable {
   let name: Located
   let isExtension: Bool
   var directives: [SDLDirective] = []
-  /// Of an object, an interface or an input.
+  /// The fields of an object, an interface or an input.
   var fields: [SDLField] = []
-  /// Of an enumeration.
+  /// The values of an enumeration.
   var values: [Located] = []
 
   func directive(_ name: String) -> SDLDirective? { directives.first { $0.name.text == name } }

@@ -111,7 +111,7 @@ struct SDLLexer {
   }
 
   private func badNumber(_ location: SourceLocation) -> SchemaError {
-    SchemaError("this is no number", at: location)
+    SchemaError("this is not a number", at: location)
   }
 
   /// How many there were.
@@ -135,7 +135,7 @@ struct SDLLexer {
     var text: [UInt8] = []
     while byte() != UInt8(ascii: "\"") {
       guard offset < bytes.count, byte() >= 0x20 || byte() == 0x09 else {
-        throw SchemaError("the string does not end in its line", at: start)
+        throw SchemaError("the string does not end on its line", at: start)
       }
       if byte() == UInt8(ascii: "\\") {
         text += try escaped()
@@ -183,7 +183,7 @@ struct SDLLexer {
   }
 
   private func badCharacter(_ start: SourceLocation) -> SchemaError {
-    SchemaError("this is no character of Unicode", at: start)
+    SchemaError("this is not a Unicode character", at: start)
   }
 
   private mutating func hexadecimal(_ counts: ClosedRange<Int>) -> UInt32? {

@@ -14,7 +14,7 @@ struct SDLParser {
 
   init(_ text: String) throws(SchemaError) {
     guard text.utf8.count <= Self.maxLength else {
-      throw SchemaError("a schema has at most 4 MiB", at: SourceLocation(line: 1, column: 1))
+      throw SchemaError("a schema must have at most 4 MiB", at: SourceLocation(line: 1, column: 1))
     }
     lexer = SDLLexer(text)
     (token, start) = try lexer.next()
@@ -153,7 +153,7 @@ struct SDLParser {
     while try !skip(")") {
       let name = try name("the name of an argument")
       guard !arguments.contains(where: { $0.name.text == name.text }) else {
-        throw SchemaError("the argument \(name.text) is there twice", at: name.location)
+        throw SchemaError("the argument \(name.text) occurs twice", at: name.location)
       }
       try expect(":")
       let location = start

@@ -6,7 +6,7 @@ package struct SourceLocation: Sendable, Equatable {
   package init(line: Int, column: Int) { (self.line, self.column) = (line, column) }
 }
 
-/// What is wrong with a schema, and where.
+/// An error in a schema, with its position.
 package struct SchemaError: Error, Sendable, Equatable {
   package let message: String
   package let location: SourceLocation

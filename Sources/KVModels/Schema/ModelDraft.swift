@@ -63,7 +63,7 @@ struct ModelDraft {
   /// `@key(name:, fields:)` of the first generation: without a name it is the primary key.
   private mutating func readKey(_ directive: SDLDirective) throws(SchemaError) {
     guard let names = directive["fields"]?.value.texts, !names.isEmpty else {
-      throw SchemaError("@key has fields", at: directive.name.location)
+      throw SchemaError("@key needs fields", at: directive.name.location)
     }
     if let name = directive["name"]?.value.text {
       try addIndex(name, names, at: directive.name.location)
@@ -100,7 +100,8 @@ struct ModelDraft {
     for name in names {
       let field = try keyField(name, location)
       guard field.isRequired else {
-        throw SchemaError("\(name) is part of the primary key: it has to be required", at: location)
+        throw SchemaError(
+          "\(name) is part of the primary key, so it must be required", at: location)
       }
     }
     primaryKey = names
@@ -110,10 +111,10 @@ struct ModelDraft {
     _ name: String, _ names: [String], at location: SourceLocation
   ) throws(SchemaError) {
     guard !indexes.contains(where: { $0.name == name }) else {
-      throw SchemaError("the index \(name) is there twice", at: location)
+      throw SchemaError("the index \(name) occurs twice", at: location)
     }
     guard indexes.count < Self.maxIndexes else {
-      throw SchemaError("a model has at most \(Self.maxIndexes) indexes", at: location)
+      throw SchemaError("a model can have at most \(Self.maxIndexes) indexes", at: location)
     }
     for name in names where type.fields.contains(where: { $0.name.text == name }) {
       _ = try keyField(name, location)
@@ -135,12 +136,12 @@ struct ModelDraft {
       }
     guard canBeKey, !field.isList else {
       throw SchemaError(
-        "\(name) cannot be part of a key: only texts and integers can", at: location)
+        "\(name) cannot be part of a key, which is made of strings and integers only", at: location)
     }
     return field
   }
 
-  /// Of a model that no schema has.
+  /// Adds an index to a model that no schema declares.
   mutating func addIndex(_ index: ModelIndex) { indexes.append(index) }
 
   // MARK: Times

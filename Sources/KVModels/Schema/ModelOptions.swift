@@ -27,7 +27,7 @@ extension AuthorizationRule {
   static func all(of type: SDLType) throws(SchemaError) -> [AuthorizationRule] {
     guard let directive = type.directive("auth") else { return [] }
     guard let argument = directive["rules"] else {
-      throw SchemaError("@auth has rules", at: directive.name.location)
+      throw SchemaError("@auth needs rules", at: directive.name.location)
     }
     let values: [SDLValue] =
       if case .list(let values) = argument.value { values } else { [argument.value] }
@@ -41,7 +41,7 @@ extension AuthorizationRule {
   ) throws(SchemaError) -> AuthorizationRule {
     guard let allow = value["allow"]?.text, subjects.contains(allow) else {
       throw SchemaError(
-        "a rule allows owner, groups, private, public or custom", at: location)
+        "a rule must allow owner, groups, private, public or custom", at: location)
     }
     return AuthorizationRule(
       allow: allow, provider: value["provider"]?.text,

@@ -37,8 +37,8 @@ package struct Model: Sendable, Equatable {
   package let name: String
   /// What lists of it are called: `Posts`.
   package let pluralName: String
-  /// Those of the schema in its order, then the keys of relations that it does not name, then those that the backend
-  /// makes.
+  /// The fields of the schema in its order, then the keys of relations that it does not name, then the fields that the
+  /// backend writes.
   package let fields: [ModelField]
   /// The names of the fields that identify a record; never empty.
   package let primaryKey: [String]
@@ -81,7 +81,7 @@ package struct ModelField: Sendable, Equatable {
   package var isList = false
   /// Whether no element of the list may be null.
   package var hasRequiredElements = false
-  /// What is put there when a record is written without it.
+  /// The value of the field in records that are written without it.
   package var defaultValue: JSONValue?
   /// Whether the backend makes it: it is stored and shown, never sent.
   package var isReadOnly = false
@@ -126,7 +126,7 @@ package enum Relation: Sendable, Equatable {
   }
 }
 
-/// Who may do what with the records of a model, as far as a client meets it.
+/// A rule of `@auth`: the operations that it allows on the records of a model, and to whom.
 package struct AuthorizationRule: Sendable, Equatable {
   /// `owner`, `groups`, `private`, `public` or `custom`.
   package let allow: String

@@ -34,11 +34,12 @@ struct RelationResolver {
 
   private mutating func resolve(_ field: SDLField, of model: String) throws(SchemaError) {
     if let directive = field.directive("manyToMany") {
-      return try notePair(directive, field, of: model)
+      return try addPair(directive, field, of: model)
     }
     let shape = FieldShape(field.type)
     guard shape.depth < 2 else {
-      throw SchemaError("a relation leads to a model or to a list of it", at: field.name.location)
+      throw SchemaError(
+        "a relation must lead to a model or to a list of a model", at: field.name.location)
     }
     let relation = try relation(field, shape, of: model)
     let isRequired = shape.isRequired && shape.depth == 0
@@ -55,7 +56,7 @@ struct RelationResolver {
     let names: Set = ["connection", "hasOne", "hasMany", "belongsTo"]
     guard let directive = field.directives.first(where: { names.contains($0.name.text) }) else {
       throw SchemaError(
-        "\(field.name.text) leads to a model: it needs @hasOne, @hasMany, @belongsTo, @manyToMany "
+        "\(field.name.text) leads to a model, so it needs @hasOne, @hasMany, @belongsTo, @manyToMany "
           + "or @connection", at: field.name.location)
     }
     let end = RelationEnd(model: model, field: field, directive: directive, target: shape.name.text)
@@ -63,7 +64,8 @@ struct RelationResolver {
       (shape.depth == 1) == (directive.name.text == "hasMany")
         || directive.name.text == "connection"
     else {
-      throw SchemaError("@hasMany is for lists, and only that", at: directive.name.location)
+      throw SchemaError(
+        "@hasMany is required for lists and allowed for nothing else", at: directive.name.location)
     }
     switch directive.name.text {
     case "hasMany":
@@ -203,12 +205,12 @@ struct RelationResolver {
 
   // MARK: Many to many
 
-  private mutating func notePair(
+  private mutating func addPair(
     _ directive: SDLDirective, _ field: SDLField, of model: String
   ) throws(SchemaError) {
     guard let name = directive["relationName"]?.value.text, FieldShape(field.type).depth == 1 else {
       throw SchemaError(
-        "@manyToMany is for lists, and has a relationName", at: directive.name.location)
+        "@manyToMany is for lists and needs a relationName", at: directive.name.location)
     }
     if pairs[name] == nil { pairOrder.append(name) }
     pairs[name, default: []].append((model, field))
@@ -222,10 +224,10 @@ struct RelationResolver {
       FieldShape(pair[1].field.type).name.text == first
     else {
       throw SchemaError(
-        "\(relation) has a list on each side, and nothing else", at: field.name.location)
+        "\(relation) must have a list on each of two sides", at: field.name.location)
     }
     guard builder.types[name] == nil else {
-      throw SchemaError("there is a type \(name) already", at: field.name.location)
+      throw SchemaError("the type \(name) exists already", at: field.name.location)
     }
     let sides = Self.sides(first, pair[1].model)
     var join = try ModelDraft(Self.joinType(name, at: field.name.location), in: builder)

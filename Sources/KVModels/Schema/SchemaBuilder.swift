@@ -19,10 +19,10 @@ struct SchemaBuilder {
   private mutating func add(_ type: SDLType) throws(SchemaError) {
     let name = type.name.text
     guard types[name] == nil, ScalarType(rawValue: name) == nil else {
-      throw SchemaError("the type \(name) is there twice", at: type.name.location)
+      throw SchemaError("the type \(name) occurs twice", at: type.name.location)
     }
     guard !name.hasPrefix("__") else {
-      throw SchemaError("names that begin with __ belong to GraphQL", at: type.name.location)
+      throw SchemaError("names that begin with __ are reserved for GraphQL", at: type.name.location)
     }
     types[name] = type
     order.append(name)
@@ -77,7 +77,7 @@ struct SchemaBuilder {
     for field in type.fields {
       guard !isModel(FieldShape(field.type).name.text) else {
         throw SchemaError(
-          "\(type.name.text) is part of a record, and a part leads to no model",
+          "\(type.name.text) is part of a record and cannot have a relation to a model",
           at: field.name.location)
       }
       fields.append(try value(field))
@@ -100,7 +100,7 @@ struct SchemaBuilder {
       throw SchemaError("\(type.name.text) has no fields", at: type.name.location)
     }
     guard type.fields.count <= Self.maxFields else {
-      throw SchemaError("a type has at most \(Self.maxFields) fields", at: type.name.location)
+      throw SchemaError("a type can have at most \(Self.maxFields) fields", at: type.name.location)
     }
     try checkNames(type.fields.map(\.name), "field")
   }
@@ -109,7 +109,7 @@ struct SchemaBuilder {
     var seen: Set<String> = []
     for name in names {
       guard seen.insert(name.text).inserted else {
-        throw SchemaError("the \(what) \(name.text) is there twice", at: name.location)
+        throw SchemaError("the \(what) \(name.text) occurs twice", at: name.location)
       }
     }
   }
@@ -118,7 +118,7 @@ struct SchemaBuilder {
   func value(_ field: SDLField) throws(SchemaError) -> ModelField {
     let shape = FieldShape(field.type)
     guard shape.depth < 2 else {
-      throw SchemaError("lists of lists are not known", at: shape.name.location)
+      throw SchemaError("lists of lists are not supported", at: shape.name.location)
     }
     var made = ModelField(
       name: field.name.text, kind: try kind(shape.name), isRequired: shape.isRequired,
@@ -146,10 +146,10 @@ struct SchemaBuilder {
     _ directive: SDLDirective, of field: ModelField
   ) throws(SchemaError) -> JSONValue {
     guard let argument = directive["value"], let text = argument.value.text else {
-      throw SchemaError("@default has a value, which is a string", at: directive.name.location)
+      throw SchemaError("@default needs a value, which is a string", at: directive.name.location)
     }
     guard let value = value(of: text, field), !field.isList else {
-      throw SchemaError("\(text) is no value of \(field.name)", at: argument.location)
+      throw SchemaError("\(text) is not a value of \(field.name)", at: argument.location)
     }
     return value
   }

@@ -1,4 +1,4 @@
-/// What has become different between two schemas, as far as stored records are concerned.
+/// The differences between two schemas that matter to stored records.
 ///
 /// What leaves every stored record a record of its model is `additive`: new models, new fields that may be missing,
 /// fields that need not be there any more, new values of an enumeration, other indexes and rules. All else is named
@@ -11,7 +11,7 @@ package struct SchemaChanges: Sendable, Equatable {
     case fieldRemoved(type: String, field: String)
     /// Its values are of another kind, or it is a list now, or none any more.
     case typeChanged(type: String, field: String)
-    /// It may have been missing or null.
+    /// A field that could be missing or null is required now.
     case becameRequired(type: String, field: String)
     case valueRemoved(enumeration: String, value: String)
   }

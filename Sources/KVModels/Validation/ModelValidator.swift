@@ -31,7 +31,7 @@ package struct ModelValidator: Sendable {
   /// for the first thing that is wrong.
   package func completed(_ record: [UInt8]) throws(ModelError) -> [UInt8] {
     guard var object = (try? JSONValue(parsing: record))?.objectValue else {
-      throw ModelError(message: "a record has to be an object", path: "")
+      throw ModelError(message: "a record must be an object", path: "")
     }
     var missing = JSONObjectWriter()
     let isEmpty = object.isEmpty
@@ -81,7 +81,7 @@ package struct ModelValidator: Sendable {
       return try check(element: value, field, of: type, at: trail)
     }
     guard let elements = value.arrayValue else {
-      throw error("\(type.name).\(field.name) has to be an array", trail)
+      throw error("\(type.name).\(field.name) must be an array", trail)
     }
     for (index, element) in elements.enumerated() {
       guard !element.isNull || !field.hasRequiredElements else {
@@ -98,15 +98,15 @@ package struct ModelValidator: Sendable {
     switch field.kind {
     case .scalar(let scalar):
       guard scalar.accepts(value) else {
-        throw error("\(name) has to be \(scalar.description)", trail)
+        throw error("\(name) must be \(scalar.description)", trail)
       }
     case .enumeration(let enumeration):
       guard let word = value.stringValue, enumerations[enumeration]?.contains(word) == true else {
-        throw error("\(name) has to be a value of \(enumeration)", trail)
+        throw error("\(name) must be a value of \(enumeration)", trail)
       }
     case .embedded(let inner):
       guard let object = value.objectValue, let fields = embedded[inner] else {
-        throw error("\(name) has to be an object", trail)
+        throw error("\(name) must be an object", trail)
       }
       try check(object, as: fields, at: trail)
     case .relation(let relation):

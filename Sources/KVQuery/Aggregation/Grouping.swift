@@ -96,11 +96,11 @@ extension Grouping {
 
   private static func read(_ value: JSONValue) throws(QueryDecodingError) -> Grouping {
     guard let object = value.objectValue else {
-      throw QueryDecodingError("a grouping is a JSON object", [])
+      throw QueryDecodingError("a grouping must be a JSON object", [])
     }
     for member in object.members where member.name != "keys" && member.name != "aggregates" {
       throw QueryDecodingError(
-        "there is no \(member.name) in a grouping: keys and aggregates", [.member(member.name)])
+        "unknown member \(member.name): a grouping has keys and aggregates", [.member(member.name)])
     }
     let grouping = Grouping(
       keys: try keys(object["keys"]), members: try members(object["aggregates"]))
@@ -109,7 +109,7 @@ extension Grouping {
     }
     var known: Set<RecordID> = []
     for name in grouping.names where !known.insert(RecordID(name)).inserted {
-      throw QueryDecodingError("\(name) would be twice in the result", [])
+      throw QueryDecodingError("\(name) would occur twice in the result", [])
     }
     return grouping
   }
@@ -117,12 +117,12 @@ extension Grouping {
   private static func keys(_ value: JSONValue?) throws(QueryDecodingError) -> [Path] {
     guard let value else { return [] }
     guard let names = value.arrayValue else {
-      throw QueryDecodingError("keys is an array of names", [.member("keys")])
+      throw QueryDecodingError("keys must be an array of names", [.member("keys")])
     }
     var keys: [Path] = []
     for (index, name) in names.enumerated() {
       guard let name = name.stringValue, !name.isEmpty else {
-        throw QueryDecodingError("a key is a name", [.member("keys"), .element(index)])
+        throw QueryDecodingError("a key must be a name", [.member("keys"), .element(index)])
       }
       keys.append(Path(name))
     }
@@ -132,13 +132,13 @@ extension Grouping {
   private static func members(_ value: JSONValue?) throws(QueryDecodingError) -> [Member] {
     guard let value else { return [] }
     guard let object = value.objectValue else {
-      throw QueryDecodingError("aggregates is an object", [.member("aggregates")])
+      throw QueryDecodingError("aggregates must be an object", [.member("aggregates")])
     }
     var members: [Member] = []
     for member in object.members {
       guard let aggregate = aggregate(member.value), !member.name.isEmpty else {
         throw QueryDecodingError(
-          "an aggregate is \"count\", or sum, avg, min or max with a path: {\"avg\":\"age\"}",
+          "an aggregate must be \"count\", or sum, avg, min or max with a path: {\"avg\":\"age\"}",
           [.member("aggregates"), .member(member.name)])
       }
       members.append(Member(member.name, aggregate))

@@ -38,7 +38,7 @@ indirect enum Check: Sendable {
     }
   }
 
-  /// All of them; none holds for nothing to check, as `$all` of an empty array.
+  /// A check that holds if all of these hold; none holds for nothing to check, as `$all` of an empty array.
   private static func every(_ checks: Checks) -> Check {
     checks.isEmpty ? .notAll(checks) : .all(checks)
   }

@@ -78,7 +78,7 @@ struct Evaluation {
   private mutating func step() throws(QueryError) {
     steps += 1
     guard steps <= Evaluation.budget else {
-      throw QueryError(.budget, "the predicate takes too many steps")
+      throw QueryError(.budget, "the predicate needs too many steps")
     }
     if budget.isExhausted { throw .exhausted }
   }

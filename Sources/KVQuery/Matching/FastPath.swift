@@ -2,14 +2,14 @@ internal import CScan
 internal import Glibc
 internal import KVJSON
 
-/// The form that most predicates have, made flat: comparisons of top-level members with numbers, texts, booleans
-/// and null, all of which have to hold. It decides without touching a reference count.
+/// The form that most predicates have, made flat: comparisons of members, at the top or inside of objects, with
+/// numbers, texts, booleans and null, all of which have to hold. It decides without touching a reference count.
 ///
 /// Of values that need more than a look (arrays, escapes, long numbers) it says nothing, and the tree decides.
 ///
 /// `@unchecked Sendable`: what the pointers lead to is written once, before anybody else has them.
 final class FastPath: @unchecked Sendable {
-  /// Which orders of a value to the operand are accepted.
+  /// The accepted orders of a value relative to the operand.
   private struct Orders: OptionSet {
     let rawValue: UInt8
     static let less = Orders(rawValue: 1)
@@ -23,6 +23,8 @@ final class FastPath: @unchecked Sendable {
 
   private struct Entry {
     let slot: Int
+    /// The names that lead from the top-level member to the one that is compared.
+    let rest: UnsafeBufferPointer<kv_member_name>
     let orders: Orders
     let kind: RawValue.Kind
     let bool: Bool
@@ -31,11 +33,16 @@ final class FastPath: @unchecked Sendable {
   }
 
   private let entries: UnsafeMutableBufferPointer<Entry>
+  /// Own the names of `Entry.rest`.
+  private let names: [NameTable]
 
   /// Prepares a predicate; nil for one of another form. `slots`: the numbers of the members.
   init?(_ predicate: Predicate, _ slots: [[UInt8]: Int]) {
     var found: [Entry] = []
-    guard FastPath.add(predicate, slots, to: &found), !found.isEmpty else {
+    var names: [NameTable] = []
+    let isFlat = FastPath.add(predicate, slots, to: &found, names: &names)
+    self.names = names
+    guard isFlat, !found.isEmpty else {
       found.forEach { $0.text.deallocate() }
       return nil
     }
@@ -49,16 +56,18 @@ final class FastPath: @unchecked Sendable {
   }
 
   private static func add(
-    _ predicate: Predicate, _ slots: [[UInt8]: Int], to entries: inout [Entry]
+    _ predicate: Predicate, _ slots: [[UInt8]: Int], to entries: inout [Entry],
+    names: inout [NameTable]
   ) -> Bool {
     switch predicate {
-    case .and(let parts): return parts.allSatisfy { add($0, slots, to: &entries) }
+    case .and(let parts): return parts.allSatisfy { add($0, slots, to: &entries, names: &names) }
     case .field(let path, let tests):
-      guard path.components.count == 1,
-        let slot = slots[path.components[0].name]
-      else { return false }
+      guard let slot = slots[path.components[0].name] else { return false }
+      let table = NameTable(path.components.dropFirst().map(\.name))
+      names.append(table)
+      let rest = UnsafeBufferPointer(start: table.first, count: table.names.count)
       return tests.allSatisfy { test in
-        guard let entry = entry(slot, test) else { return false }
+        guard let entry = entry(slot, rest, of: test) else { return false }
         entries.append(entry)
         return true
       }
@@ -66,24 +75,31 @@ final class FastPath: @unchecked Sendable {
     }
   }
 
-  private static func entry(_ slot: Int, _ test: Test) -> Entry? {
+  private static func entry(
+    _ slot: Int, _ rest: UnsafeBufferPointer<kv_member_name>, of test: Test
+  ) -> Entry? {
     switch test {
-    case .equal(let value): entry(slot, .equal, value: value)
-    case .compare(.less, let value): entry(slot, .less, value: value)
-    case .compare(.lessOrEqual, let value): entry(slot, [.less, .equal], value: value)
-    case .compare(.greater, let value): entry(slot, .greater, value: value)
-    case .compare(.greaterOrEqual, let value): entry(slot, [.greater, .equal], value: value)
+    case .equal(let value): entry(slot, rest, orders: .equal, value: value)
+    case .compare(.less, let value): entry(slot, rest, orders: .less, value: value)
+    case .compare(.lessOrEqual, let value):
+      entry(slot, rest, orders: [.less, .equal], value: value)
+    case .compare(.greater, let value): entry(slot, rest, orders: .greater, value: value)
+    case .compare(.greaterOrEqual, let value):
+      entry(slot, rest, orders: [.greater, .equal], value: value)
     default: nil
     }
   }
 
-  private static func entry(_ slot: Int, _ orders: Orders, value: JSONValue) -> Entry? {
+  private static func entry(
+    _ slot: Int, _ rest: UnsafeBufferPointer<kv_member_name>, orders: Orders,
+    value: JSONValue
+  ) -> Entry? {
     guard value.kind != .array, value.kind != .object else { return nil }
     let bytes = Array((value.stringValue ?? "").utf8)
     let text = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, bytes.count))
     _ = text.initialize(from: bytes.isEmpty ? [0] : bytes)
     return Entry(
-      slot: slot, orders: orders, kind: value.kind, bool: value == .bool(true),
+      slot: slot, rest: rest, orders: orders, kind: value.kind, bool: value == .bool(true),
       number: Number(value) ?? .int(0), text: UnsafeBufferPointer(rebasing: text[..<bytes.count]))
   }
 
@@ -91,7 +107,9 @@ final class FastPath: @unchecked Sendable {
   @inline(__always)
   func verdict(_ scanner: ByteScanner, _ slots: UnsafeBufferPointer<kv_span>) -> Bool? {
     for entry in entries {
-      let found = slots[entry.slot]
+      var found = slots[entry.slot]
+      let mustLook = kv_follow(scanner.base, entry.rest.baseAddress, entry.rest.count, &found)
+      guard mustLook == 0 else { return nil }
       guard found.end != 0 else {
         // What is missing compares as null.
         guard entry.kind == .null, entry.orders.contains(.equal) else { return false }

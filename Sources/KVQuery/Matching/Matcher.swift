@@ -27,6 +27,8 @@ package final class Matcher: Sendable {
   private let elementIndexes: [Int?]
   /// The predicate in the form that most have; nil if this one has not.
   private let quick: FastPath?
+  /// The text that every matching entity contains; nil: nothing in particular.
+  private let required: RequiredText?
 
   /// `budget`: of whoever asks; it is looked at for each entity, and inside of an entity where a long predicate
   /// or a long array makes that take long. `format`: of the entities; it says where texts are not searched.
@@ -40,6 +42,7 @@ package final class Matcher: Sendable {
     self.format = format
     members = MemberFinder(slots.names)
     quick = FastPath(predicate, slots.numbers)
+    required = RequiredText(predicate)
     elementIndexes = slots.indexes
   }
 
@@ -87,6 +90,10 @@ package final class Matcher: Sendable {
   /// when all that is asked for was seen. Throws when a regular expression takes too long, with the entity's id,
   /// and when the budget is exhausted.
   package func matches(_ entity: UnsafeRawBufferPointer) throws(QueryError) -> Bool {
+    if let required, !required.mayBe(in: entity) {
+      if budget.isExhausted { throw .exhausted }
+      return false
+    }
     let scanner = ByteScanner(entity)
     let start = scanner.skipSpace(0)
     guard start < scanner.end, scanner.base[start] == UInt8(ascii: "{") else { return false }

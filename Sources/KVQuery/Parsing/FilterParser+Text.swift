@@ -15,17 +15,17 @@ extension FilterParser {
     }
     guard options.language == .none || options.folding == WordFolding() else {
       throw QueryDecodingError(
-        "stems have neither case nor marks: $language goes without $caseSensitive and"
+        "$language compares stems, so it cannot be used with $caseSensitive or"
           + " $diacriticSensitive", trail + [.member("$language")])
     }
     let here = trail + [.member("$search")]
     guard text.utf8.count <= TextSearch.longestText else {
-      throw QueryDecodingError("$search has at most \(TextSearch.longestText) bytes", here)
+      throw QueryDecodingError("$search must have at most \(TextSearch.longestText) bytes", here)
     }
     let search = TextSearch(text, options)
     guard !search.isTooLong else {
       throw QueryDecodingError(
-        "$search has at most \(TextSearch.maxWords) words, \(TextSearch.maxPhraseWords) of them in phrases",
+        "$search must have at most \(TextSearch.maxWords) words, \(TextSearch.maxPhraseWords) of them in phrases",
         here)
     }
     return search
@@ -46,7 +46,7 @@ extension TextSearch.Options {
       throw QueryDecodingError("\(member.name) needs true or false", trail)
     case ("$language", _): throw QueryDecodingError("$language needs a name", trail)
     case ("$matchCriteria", _):
-      throw QueryDecodingError("$matchCriteria is \"any\" or \"all\"", trail)
+      throw QueryDecodingError("$matchCriteria must be \"any\" or \"all\"", trail)
     default: throw QueryDecodingError("unknown option \(member.name)", trail)
     }
   }
@@ -57,7 +57,7 @@ extension TextLanguage {
     switch name {
     case "none": self = .none
     case "english", "en": self = .english
-    default: throw QueryDecodingError("the language is \"none\" or \"english\"", trail)
+    default: throw QueryDecodingError("the language must be \"none\" or \"english\"", trail)
     }
   }
 }

@@ -251,7 +251,7 @@ enum FilterParser {
       let here = trail + [.element(index)]
       guard let object = element.objectValue, object.count == 1, let inner = object["$elemMatch"]
       else {
-        throw QueryDecodingError("$all takes $elemMatch for all its elements or for none", here)
+        throw QueryDecodingError("$all needs $elemMatch for all of its elements or for none", here)
       }
       tests.append(try elementMatch(inner, here + [.member("$elemMatch")]))
     }

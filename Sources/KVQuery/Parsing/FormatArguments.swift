@@ -42,7 +42,7 @@ struct FormatArguments {
   /// The next value, which has to suit the conversion; `position` is where that stands in the format.
   mutating func next(for letter: Character, at position: Int) throws(QueryError) -> JSONValue {
     guard used < values.count else {
-      throw QueryError(.syntax, "there is no argument \(used + 1) for this", at: position)
+      throw QueryError(.syntax, "the argument \(used + 1) for this is missing", at: position)
     }
     let value = values[used]
     used += 1

@@ -124,7 +124,7 @@ extension FormatParser {
     case "NOW" where isNext("("): return .expression(try moment())
     case "RANDOM" where isNext("("), "RANDOMN" where isNext("("):
       throw QueryError(
-        .syntax, "\(name) gives another answer each time: make the number an argument",
+        .syntax, "\(name) has a different value each time: use an argument instead",
         at: position)
     default: break
     }

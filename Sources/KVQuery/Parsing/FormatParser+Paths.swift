@@ -9,7 +9,7 @@ extension FormatParser {
     while isNext(".") || isNext("[") {
       try countStep()
       let base = try expression(node, at)
-      guard !base.isScalar else { throw expected("an operator: there is nothing in a value") }
+      guard !base.isScalar else { throw expected("an operator: a value has no members") }
       let isIndex = isNext("[")
       try advance()
       node = .expression(isIndex ? try index(of: base) : try member(of: base))
@@ -78,7 +78,9 @@ extension FormatParser {
     else { throw expected(Self.operators) }
     try advance()
     guard aggregate != .count else { return .aggregate(.count, base) }
-    guard isNext(".") else { throw expected("a path: .@\(name).self adds what is in the array") }
+    guard isNext(".") else {
+      throw expected("a path: .@\(name).self applies to the elements of the array")
+    }
     var path = base
     while isNext(".") {
       try countStep()

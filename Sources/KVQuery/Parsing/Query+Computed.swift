@@ -26,7 +26,7 @@ extension Query {
       let here = trail + [.member(member.name)]
       guard isComputable(member.name) else {
         throw QueryDecodingError(
-          "what is computed needs a name without points that is not the backend's", here)
+          "a computed member needs a name without dots that is not reserved by the backend", here)
       }
       members.append(ComputedMember(member.name, try computedValue(member.value, here)))
     }
@@ -46,7 +46,8 @@ extension Query {
     }
     guard let meta = try Meta(value, trail) else {
       throw QueryDecodingError(
-        "what is computed is {\"$meta\":\"textScore\"}, \"geoNearDistance\" or \"snippet\"", trail)
+        "a computed member must be {\"$meta\":\"textScore\"}, \"geoNearDistance\" or \"snippet\"",
+        trail)
     }
     return .meta(meta)
   }
@@ -75,7 +76,7 @@ extension Query {
       throw QueryDecodingError("the filter has no $text", trail)
     case .geoNearDistance:
       guard filter.nearest == nil else { return }
-      throw QueryDecodingError("the filter has no $nearSphere that everything has to meet", trail)
+      throw QueryDecodingError("the filter has no $nearSphere that applies to all results", trail)
     }
   }
 }
@@ -88,7 +89,7 @@ extension Query.Meta {
       let meta = Query.Meta(rawValue: name)
     else {
       throw QueryDecodingError(
-        "$meta is \"\(Query.Meta.textScore)\" or \"\(Query.Meta.geoNearDistance)\"", trail)
+        "$meta must be \"\(Query.Meta.textScore)\" or \"\(Query.Meta.geoNearDistance)\"", trail)
     }
     self = meta
   }
@@ -118,7 +119,7 @@ extension SnippetStyle {
       case ("words", .int(let count)) where 1...Int64(Self.maxWords) ~= count: words = Int(count)
       default:
         throw QueryDecodingError(
-          "a snippet has start, end, ellipsis and path, which are texts, and words, of which there are at most"
+          "a snippet has start, end, ellipsis and path, which are strings, and words, which is at most"
             + " \(Self.maxWords)", trail + [.member(member.name)])
       }
     }

@@ -83,7 +83,7 @@ package struct IndexSpec: Sendable, Equatable {
   private static func kind(_ keys: JSONObject) throws(QueryDecodingError) -> Kind {
     let trail = [QueryDecodingError.Step.member("keys")]
     guard keys.count <= maxKeys else {
-      throw QueryDecodingError("an index has at most \(maxKeys) keys", trail)
+      throw QueryDecodingError("an index can have at most \(maxKeys) keys", trail)
     }
     for member in keys.members where member.name.isEmpty {
       throw QueryDecodingError("a key needs a name", trail)
@@ -92,7 +92,7 @@ package struct IndexSpec: Sendable, Equatable {
     case .string("text"): return .text(try textPaths(keys, trail))
     case .string("2dsphere"), .string("2d"):
       guard keys.count == 1 else {
-        throw QueryDecodingError("an index of places has one key", trail)
+        throw QueryDecodingError("an index of points must have exactly one key", trail)
       }
       return .geo(Path(keys.members[0].name))
     default: return .ordered(try orderedKeys(keys, trail))
@@ -104,7 +104,7 @@ package struct IndexSpec: Sendable, Equatable {
   ) throws(QueryDecodingError) -> [Path] {
     for member in keys.members where member.value != .string("text") {
       throw QueryDecodingError(
-        "\"text\" does not mix with other keys", trail + [.member(member.name)])
+        "\"text\" cannot be combined with other keys", trail + [.member(member.name)])
     }
     if keys.members.contains(where: { $0.name == "$**" }) { return [] }
     return keys.members.map { Path($0.name) }
@@ -142,7 +142,7 @@ package struct IndexSpec: Sendable, Equatable {
     guard let value else { return .none }
     let trail = [QueryDecodingError.Step.member("language")]
     guard case .text = kind, let name = value.stringValue else {
-      throw QueryDecodingError("language is the name of the language of indexed texts", trail)
+      throw QueryDecodingError("language must be the name of a language", trail)
     }
     return try TextLanguage(name, trail)
   }
@@ -157,7 +157,7 @@ package struct IndexSpec: Sendable, Equatable {
     let name = value == nil ? made.joined(separator: "_") : value?.stringValue ?? ""
     guard !name.isEmpty, name.utf8.count <= longestName, !name.utf8.contains(0) else {
       throw QueryDecodingError(
-        "a name must be a text of 1 to \(longestName) bytes", [.member("name")])
+        "a name must be a string of 1 to \(longestName) bytes", [.member("name")])
     }
     return name
   }

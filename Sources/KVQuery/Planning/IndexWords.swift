@@ -5,7 +5,7 @@ package final class IndexWords: Sendable {
   private let paths: [Path]
   /// The layout, which says which members are left out where all texts are wanted.
   private let format: RecordFormat
-  /// Of which the stems are indexed, not the words.
+  /// The language whose stems are indexed in place of the words.
   private let language: TextLanguage
 
   /// Reads a JSON array of names, which is empty for all texts of the default format, or an object with the members that
@@ -41,7 +41,10 @@ package final class IndexWords: Sendable {
   package static func text(
     ofStemsIn language: TextLanguage, _ paths: [Path], _ format: RecordFormat
   ) -> String {
-    #"{"language":"\#(language.rawValue)","of":\#(text(of: paths, format))}"#
+    var object = JSONObjectWriter()
+    object.add("language", .string(language.rawValue))
+    object.add("of", json: text(of: paths, format).utf8)
+    return String(decoding: object.bytes, as: UTF8.self)
   }
 
   /// The words, or their stems, with spaces between them.

@@ -18,6 +18,8 @@ struct KeyCondition: Sendable {
   /// Whether the test holds for whatever meets the condition; else it holds for some of it.
   let isExact: Bool
 
+  /// What no key meets: none is NULL.
+  private static let never = "@ IS NULL"
   /// The largest number of values in one statement.
   private static let maxValues = 500
 
@@ -31,7 +33,8 @@ struct KeyCondition: Sendable {
       let keys = values.compactMap { IndexValue($0) }
       guard keys.count == values.count, keys.count <= KeyCondition.maxValues else { return nil }
       let placeholders = keys.map { _ in "?" }.joined(separator: ",")
-      self.init(.membership, "@ IN (\(placeholders))", parameters: keys)
+      let sql = keys.isEmpty ? KeyCondition.never : "@ IN (\(placeholders))"
+      self.init(.membership, sql, parameters: keys)
     case .compare(let comparison, let value): self.init(comparison, value)
     case .regex(let pattern):
       guard let prefix = pattern.prefix else { return nil }
@@ -59,7 +62,7 @@ struct KeyCondition: Sendable {
     switch (key, comparison) {
     case (.null, .lessOrEqual), (.null, .greaterOrEqual):
       self.init(.equality, "@=?", parameters: [.null])
-    case (.null, _): self.init(.membership, "@ IN ()", parameters: [])
+    case (.null, _): self.init(.membership, KeyCondition.never, parameters: [])
     case (_, .less), (_, .lessOrEqual):
       let sign = comparison == .less ? "<" : "<="
       // Null is where numbers end, and none of them.

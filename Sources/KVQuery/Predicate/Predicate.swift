@@ -19,7 +19,7 @@ package indirect enum Predicate: Sendable, Equatable {
   /// A comparison that MongoDB's language has no form for. Decided locally.
   case comparison(Comparison)
 
-  /// All of these, without parts that say nothing.
+  /// The conjunction of these parts, without those that are always true.
   static func all(_ parts: [Predicate]) -> Predicate {
     let kept = parts.filter { $0 != .everything }
     if kept.contains(.nothing) { return .nothing }

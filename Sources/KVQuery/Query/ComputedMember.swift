@@ -2,7 +2,7 @@ package import KVBase
 internal import KVJSON
 
 extension Query {
-  /// What is known of an entity that a query found, beside the entity, in MongoDB's words.
+  /// The values that a query computes for an entity beside its members, by MongoDB's names.
   package enum Meta: String, Sendable {
     /// How well it fits the searches.
     case textScore

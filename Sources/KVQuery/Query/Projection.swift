@@ -35,6 +35,8 @@ package final class Projection: Sendable {
   /// The members that are kept; nil: all.
   private let root: Node?
   private let computed: ComputedMembers?
+  /// The members of an entity that are left out.
+  private let omitted: NameTable?
 
   /// The members of these paths and those that the format reserves; all, if there are no paths.
   package convenience init(_ fields: [Path], _ format: RecordFormat = .default) {
@@ -47,14 +49,24 @@ package final class Projection: Sendable {
       kept.isEmpty
       ? nil : Node(kept.map { $0.components.prefix(EntityScanner.maximumDepth) })
     self.computed = computed
+    omitted = computed?.names
   }
 
-  /// The entity with only the wanted members, in their order, and what is computed behind them; unchanged if it is no
+  /// The members of these paths alone; if there are no paths, all but those that the format reserves.
+  fileprivate init(contentOf query: Query, computed: ComputedMembers?) {
+    let fields = query.fields.map { $0.components.prefix(EntityScanner.maximumDepth) }
+    root = fields.isEmpty ? nil : Node(fields)
+    self.computed = computed
+    let reserved = fields.isEmpty ? query.format.reservedNames.map { Array($0.utf8) } : []
+    omitted = NameTable((computed?.names.names ?? []) + reserved)
+  }
+
+  /// The entity with only the wanted members, in their order, and what is computed after them; unchanged if it is no
   /// entity.
   package func apply(to entity: UnsafeRawBufferPointer) -> [UInt8] {
     guard let value = RawValue(entity: entity) else { return Array(entity) }
     var out: [UInt8] = []
-    Projection.copyMembers(value, root?.members, without: computed?.names, to: &out)
+    Projection.copyMembers(value, root?.members, without: omitted, to: &out)
     if let computed {
       out.removeLast()
       computed.append(of: value, to: &out)
@@ -129,5 +141,10 @@ extension Query {
   package var projection: Projection? {
     let computed = ComputedMembers(self)
     return fields.isEmpty && computed == nil ? nil : Projection(fields, format, computed: computed)
+  }
+  /// The projection that leaves what the application calls the content of an entity: the wanted fields, or all members
+  /// but those that the format reserves.
+  package var contentProjection: Projection {
+    Projection(contentOf: self, computed: ComputedMembers(self))
   }
 }

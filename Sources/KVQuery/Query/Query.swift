@@ -9,7 +9,7 @@ package struct Query: Sendable, Equatable {
     /// The member; of a key that is computed, the name that it has in the order.
     package var path: Path
     package var ascending: Bool
-    /// What is computed of the entity instead: the best fit and the nearest place come first.
+    /// The value that is computed in place of a member: the best fit and the nearest place come first.
     let meta: Meta?
 
     package init(_ path: Path, ascending: Bool = true) {

@@ -35,9 +35,9 @@ struct PCRESearch {
     case PCRE2_ERROR_NOMATCH, PCRE2_ERROR_UTF8_ERR21...PCRE2_ERROR_UTF8_ERR1: return false
     case PCRE2_ERROR_NOMEMORY: throw QueryError.noMemory
     case PCRE2_ERROR_HEAPLIMIT:
-      throw QueryError(.budget, "a regular expression takes too much memory")
+      throw QueryError(.budget, "a regular expression needs too much memory")
     default:
-      throw effort.error ?? QueryError(.budget, "a regular expression takes too many steps")
+      throw effort.error ?? QueryError(.budget, "a regular expression needs too many steps")
     }
   }
 

@@ -7,7 +7,7 @@ struct PCRESource {
   private static let maxRepetitions = 1000
 
   private(set) var bytes: [UInt8] = []
-  /// The offsets in `bytes` after which the source is two more bytes behind.
+  /// The offsets in `bytes` after which the source lies two more bytes further on.
   private var growths: [Int] = []
 
   /// Throws for a repetition that is too long. Other errors are left for PCRE2 to find.
@@ -110,7 +110,7 @@ struct PCRESource {
       }
       guard number <= maxRepetitions else {
         let scalars = text[..<at].count { $0 & 0xC0 != 0x80 }
-        throw RegexError(message: "repeated more than \(maxRepetitions) times", position: scalars)
+        throw RegexError(message: "more than \(maxRepetitions) repetitions", position: scalars)
       }
     }
   }

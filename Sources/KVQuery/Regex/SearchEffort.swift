@@ -37,7 +37,7 @@ struct SearchEffort {
   private mutating func mayGoOn() -> Bool {
     unlooked = 0
     guard left >= 0 else {
-      error = QueryError(.budget, "a regular expression takes too many steps")
+      error = QueryError(.budget, "a regular expression needs too many steps")
       return false
     }
     guard budget.exhaustion == nil else {

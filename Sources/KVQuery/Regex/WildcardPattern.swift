@@ -8,7 +8,7 @@ struct WildcardPattern: Sendable {
     }
 
     private(set) var elements: [Element] = []
-    /// Which element is the longest literal, to be searched for first; nil: there is none.
+    /// The index of the longest literal, which is searched for first; nil: there is none.
     private(set) var rarest: Int?
 
     mutating func append(_ bytes: [UInt8]) {

@@ -111,7 +111,7 @@ struct PorterStemmer {
 
   private static func isVowel(_ letter: UInt8) -> Bool { "aeiou".utf8.contains(letter) }
 
-  /// How often vowels are followed by consonants in the first letters. `y` is a vowel behind a consonant.
+  /// How often vowels are followed by consonants in the first letters. `y` is a vowel after a consonant.
   private func measure(of length: Int) -> Int {
     var (count, wasConsonant, hadVowel) = (0, false, false)
     for letter in word[..<length] {

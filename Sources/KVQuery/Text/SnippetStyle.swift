@@ -2,7 +2,7 @@ internal import KVJSON
 
 /// The part of an entity's texts that shows best why a search found it, with marks around what was found.
 package struct SnippetStyle: Sendable, Equatable {
-  /// What stands before and behind each word or phrase that was found, as UTF-8.
+  /// What stands before and after each word or phrase that was found, as UTF-8.
   var start = Array("<b>".utf8)
   var end = Array("</b>".utf8)
   /// What stands for words that were left out.

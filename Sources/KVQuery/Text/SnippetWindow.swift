@@ -2,7 +2,7 @@
 struct SnippetWindow {
   /// The words, with what is between them.
   private(set) var bytes: Range<Int>
-  /// What was found of the search, in order; none overlaps another.
+  /// The matches of the search, in order; none overlaps another.
   private(set) var marks: [Range<Int>] = []
   let isAtStart: Bool
   let isAtEnd: Bool

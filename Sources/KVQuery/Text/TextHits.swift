@@ -38,7 +38,7 @@ struct TextHits {
     }
   }
 
-  /// Whether these terms are the words behind the first one.
+  /// Whether these terms are the words after the first one.
   private static func follow(_ terms: ArraySlice<Int>, _ found: ArraySlice<Word>) -> Bool {
     guard let first = found.first else { return false }
     var rest = found

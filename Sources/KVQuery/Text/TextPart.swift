@@ -1,7 +1,7 @@
 /// A part of a search: a word, the beginning of one, or several words that follow each other.
 struct TextPart: Sendable, Hashable {
   enum Role: Sendable {
-    /// One of these has to be there, unless something is required.
+    /// At least one optional part has to match, unless some part is required.
     case optional
     case required
     case excluded

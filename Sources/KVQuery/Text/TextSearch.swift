@@ -14,7 +14,7 @@ package struct TextSearch: Sendable, Equatable {
 
   package let text: String
   package let options: Options
-  /// What is searched for, each once.
+  /// The parts of the search, each once.
   let parts: [TextPart]
   let vocabulary: TextVocabulary
 
@@ -32,7 +32,7 @@ package struct TextSearch: Sendable, Equatable {
   static let longestText = 65_536
   /// The largest number of words in it.
   static let maxWords = 4_096
-  /// The largest number of those that have to follow each other: at each place of a text it may take so many steps to see
+  /// The largest number of those that have to follow each other: at each position of a text it may take so many steps to see
   /// that they do not.
   static let maxPhraseWords = 512
 

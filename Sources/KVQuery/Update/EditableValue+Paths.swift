@@ -22,14 +22,14 @@ extension EditableValue {
     } else if var elements {
       guard let index = component.index else {
         guard creating else { return }
-        throw UpdateError("the member \(component.quoted) cannot be made in an array")
+        throw UpdateError("the member \(component.quoted) cannot be created in an array")
       }
       self = .null
       try Self.update(
         &elements, at: index, rest: path.dropFirst(), creating: creating, with: change)
       self = .array(elements)
     } else if creating {
-      throw UpdateError("the member \(component.quoted) cannot be made in \(kind.article)")
+      throw UpdateError("the member \(component.quoted) cannot be created in \(kind.article)")
     }
   }
 
@@ -87,7 +87,7 @@ extension EditableValue {
 }
 
 extension Path.Component {
-  /// As it is shown in messages.
+  /// The form for messages.
   var quoted: String { "\"" + String(decoding: name, as: UTF8.self) + "\"" }
 }
 

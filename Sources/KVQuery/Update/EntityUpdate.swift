@@ -11,7 +11,7 @@ package struct EntityUpdate: Sendable {
   struct Step: Sendable {
     let path: Path
     let name: String
-    let operation: UpdateOperation
+    let operation: UpdateOperator
   }
 
   /// The JSON it was made from.

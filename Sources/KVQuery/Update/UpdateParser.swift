@@ -15,7 +15,7 @@ enum UpdateParser {
   private static let refused = [
     "$setOnInsert": "an update never inserts",
     "$bit": "there are no bit operations",
-    "$pullAll": "write $pull with $in",
+    "$pullAll": "use $pull with $in",
   ]
 
   static func parse(_ text: String, _ format: RecordFormat) throws(QueryError) -> [Step] {
@@ -60,7 +60,7 @@ enum UpdateParser {
   ) throws(QueryDecodingError) -> [JSONObject.Member] {
     guard member.name.starts(with: "$") else {
       throw QueryDecodingError(
-        "an update takes operators only, such as $set; to replace an entity, save it", trail)
+        "an update may have operators only, such as $set; to replace an entity, save it", trail)
     }
     guard operators.contains(member.name) else {
       let reason = refused[member.name].map { ": \($0)" } ?? ""
@@ -105,13 +105,13 @@ enum UpdateParser {
     _ path: Path, _ format: RecordFormat, at trail: Trail
   ) throws(QueryDecodingError) {
     for member in format.id where path.top.text.hasSameBytes(as: member.name) {
-      throw QueryDecodingError("the \(member.name) of an entity never changes", trail)
+      throw QueryDecodingError("the \(member.name) of an entity cannot be changed", trail)
     }
   }
 
   private static func operation(
     _ name: String, _ value: JSONValue, at trail: Trail
-  ) throws(QueryDecodingError) -> UpdateOperation {
+  ) throws(QueryDecodingError) -> UpdateOperator {
     switch name {
     case "$set": return .set(value)
     case "$unset": return .unset
@@ -138,7 +138,7 @@ enum UpdateParser {
   }
 
   private static func pop(_ value: JSONValue, _ trail: Trail) throws(QueryDecodingError)
-    -> UpdateOperation
+    -> UpdateOperator
   {
     switch value.intValue {
     case 1: return .popLast
@@ -151,7 +151,7 @@ enum UpdateParser {
   /// Times are texts here, whichever of MongoDB's types is asked for.
   private static func currentDate(
     _ value: JSONValue, _ trail: Trail
-  ) throws(QueryDecodingError) -> UpdateOperation {
+  ) throws(QueryDecodingError) -> UpdateOperator {
     if value.boolValue == true { return .currentDate }
     if value["$type"]?.stringValue == "date", value.objectValue?.count == 1 { return .currentDate }
     throw QueryDecodingError("$currentDate needs true or {\"$type\":\"date\"}", trail)
@@ -165,7 +165,7 @@ enum UpdateParser {
   ) throws(QueryDecodingError) -> [JSONValue]? {
     guard let object = value.objectValue, FilterParser.isOperators(object) else { return nil }
     guard let elements = object["$each"]?.arrayValue else {
-      throw QueryDecodingError("$each is needed here, with an array", trail)
+      throw QueryDecodingError("$each with an array is required here", trail)
     }
     for member in object.members where member.name != "$each" && !others.contains(member.name) {
       throw QueryDecodingError("unknown operator \(member.name)", trail + [.member(member.name)])

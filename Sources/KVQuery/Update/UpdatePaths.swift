@@ -19,7 +19,7 @@ struct UpdatePaths {
     -> QueryDecodingError
   {
     let text = names.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ".")
-    return QueryDecodingError("two operators change what is at \"\(text)\"", trail)
+    return QueryDecodingError("two operators change the member \"\(text)\"", trail)
   }
 
   /// The order in which members are made: numbers by value, names by their bytes.

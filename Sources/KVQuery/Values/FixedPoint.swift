@@ -6,7 +6,7 @@ struct FixedPoint: Sendable {
   /// The unit of integers.
   static let one = 1074
 
-  /// Which 64 digits the first limb has.
+  /// The position of the first limb, counted in limbs of 64 digits.
   private var first = 0
   /// Two's complement; the last one is nothing but sign, 0 or all ones. None: zero.
   private var limbs: [UInt64] = []

@@ -13,7 +13,7 @@ struct QueryDecodingError: Error {
   let trail: [Step]
   private var isNoMemory = false
 
-  /// It may be a query: there was no memory to read it.
+  /// There was no memory to read the query: there was no memory to read it.
   static var noMemory: QueryDecodingError {
     var error = QueryDecodingError("", [])
     error.isNoMemory = true

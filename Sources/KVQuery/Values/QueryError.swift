@@ -28,7 +28,7 @@ package struct QueryError: Error, Sendable, Equatable {
   /// The error for an exhausted `WorkBudget`.
   package static let exhausted = QueryError(.exhausted, "the query was stopped")
 
-  package static let noMemory = QueryError(.noMemory, "there is no memory left for the query")
+  package static let noMemory = QueryError(.noMemory, "there is not enough memory for the query")
 
   package init(_ kind: Kind, _ message: String, at position: Int? = nil) {
     self.kind = kind

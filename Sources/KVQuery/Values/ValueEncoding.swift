@@ -94,7 +94,7 @@ enum ValueEncoding {
     out.append(UInt8(truncatingIfNeeded: offset))
   }
 
-  private static func append(text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
+  static func append(text: UnsafeBufferPointer<UInt8>, to out: inout [UInt8]) {
     if text.contains(0) {
       for byte in text {
         out.append(byte)

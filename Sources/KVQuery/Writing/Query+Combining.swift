@@ -24,7 +24,7 @@ extension Query {
     case .or: self.init(.any(filters))
     case .not:
       guard queries.count == 1 else {
-        throw QueryError(.syntax, "\"not\" is of one query.")
+        throw QueryError(.syntax, "\"not\" needs exactly one query.")
       }
       self.init(first.filter.negated)
     }

@@ -24,7 +24,7 @@ package enum TextFile {
       count += more
     }
     guard let text = String(validating: bytes.prefix(count), as: UTF8.self) else {
-      throw Failure(description: "\(path) is not a text in UTF-8")
+      throw Failure(description: "\(path) is not UTF-8")
     }
     return text
   }

@@ -19,7 +19,7 @@ package struct LiveChange: Sendable {
 
   package let id: String
   package let what: What
-  /// Who may read it, with the members of groups among the users; of what was deleted, who could.
+  /// The users that may read it, with the members of groups among the users; of what was deleted, who could.
   package let acl: ACL
 
   package init(id: String, _ what: What, acl: ACL) {
@@ -35,7 +35,7 @@ package struct LiveChanges: Sendable {
   /// How many changes of one transaction are kept: no more than any history keeps.
   package static let maxCount = LiveHistory.maxMessages
 
-  /// Who may read the collection besides those whom its entities name.
+  /// The users that may read the collection besides those whom its entities name.
   package let rule: Permissions.Rule
   package private(set) var list: [LiveChange] = []
   /// Whether there were more than can be published.

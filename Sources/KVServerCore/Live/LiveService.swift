@@ -62,7 +62,7 @@ final class LiveService: Sendable {
           broker.tend()
           guard let floor = broker.popForgottenFloor() else { continue }
           do throws(ServerError) { try store.forget(app, until: floor) } catch {
-            log.error("old live messages could not be forgotten: \(error.cause ?? error.debug)")
+            log.error("old live messages could not be deleted: \(error.cause ?? error.debug)")
           }
         }
       }
@@ -86,6 +86,9 @@ final class LiveService: Sendable {
 
   /// The app and the broker that a subscribe key belongs to.
   func find(_ subscribeKey: String) -> (app: App, broker: LiveBroker)? { byKey[subscribeKey] }
+
+  /// How many polls wait.
+  var waitingCount: Int { brokers.values.reduce(0) { $0 + $1.waitingCount } }
 
   /// Answers all polls; from now on none waits.
   func close() {

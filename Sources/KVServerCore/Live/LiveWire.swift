@@ -31,46 +31,47 @@ struct LiveWire: Sendable {
   func answer(
     _ messages: [LiveMessage], to poll: LiveBroker.Poll, next: Int64, isIncomplete: Bool = false
   ) -> Response {
-    let body = Payload(capacity: messages.reduce(128) { $0 &+ $1.payload.count &+ 384 })
-    body.append("{\"t\":\(position(next)),")
-    if isIncomplete { body.append("\"kvstore\":{\"incomplete\":true},") }
-    body.append("\"m\":[")
-    for (index, message) in messages.enumerated() {
-      if index > 0 { body.append(byte: UInt8(ascii: ",")) }
-      add(message, for: poll, to: body)
-    }
-    body.append("]}")
-    return Response.json(200, body)
+    var answer = JSONObjectWriter()
+    answer.add("t", position(next))
+    if isIncomplete { answer.add("kvstore", ["incomplete": true]) }
+    answer.add("m", json: messages.map { text(of: $0, for: poll) }.jsonArray)
+    return Response.json(200, answer.finish())
   }
 
-  private func add(_ message: LiveMessage, for poll: LiveBroker.Poll, to body: Payload) {
-    let position = position(message.time)
+  private func text(of message: LiveMessage, for poll: LiveBroker.Poll) -> [UInt8] {
     let (channel, publisher, metadata) = envelope(of: message, for: poll)
-    body.append("{\"a\":\"1\",\"f\":0,\"i\":")
-    body.append(JSONValue.string(publisher).bytes)
-    body.append(",\"s\":0,\"p\":\(position),\"k\":\"\(subscribeKey)\",\"c\":")
-    body.append(JSONValue.string(channel).bytes)
-    body.append(",\"b\":\"\(poll.group)\",\(metadata)\"d\":")
-    body.append(message.payload)
-    body.append("}")
+    var text = JSONObjectWriter(reservingCapacity: message.payload.count &+ 384)
+    text.add("a", "1")
+    text.add("f", 0)
+    text.add("i", .string(publisher))
+    text.add("s", 0)
+    text.add("p", position(message.time))
+    text.add("k", .string(subscribeKey))
+    text.add("c", .string(channel))
+    text.add("b", .string(poll.group))
+    if let metadata { text.add("u", metadata) }
+    text.add("d", json: message.payload)
+    return text.finish()
   }
 
   private func envelope(
     of message: LiveMessage, for poll: LiveBroker.Poll
-  ) -> (channel: String, publisher: String, metadata: String) {
+  ) -> (channel: String, publisher: String, metadata: JSONValue?) {
     switch message.about.from {
-    case .user(let id): return ("\(app).\(message.collection.dropFirst())", id, "")
+    case .user(let id): return ("\(app).\(message.collection.dropFirst())", id, nil)
     case .change(let change):
       let kind = message.about.isNotice ? "x" : "c"
       let user = message.about.audience.isEverybody ? "" : ".u-\(poll.user)"
       return (
         "\(app).\(kind)-\(message.collection)\(user)", "kvstored",
-        "\"u\":{\"kvstore\":{\"change\":\"\(change)\"}},"
+        ["kvstore": ["change": .string("\(change)")]]
       )
     }
   }
 
-  private func position(_ time: Int64) -> String { "{\"t\":\"\(time)\",\"r\":\(region)}" }
+  private func position(_ time: Int64) -> JSONValue {
+    ["t": .string(String(time)), "r": .int(region)]
+  }
 
   /// The payload in place of an entity that is not sent: its id.
   static func notice(_ id: String, at moment: Timestamp?) -> [UInt8] {

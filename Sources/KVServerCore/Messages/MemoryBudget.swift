@@ -2,10 +2,13 @@ internal import Synchronization
 
 /// Memory that many share, up to a limit. Safe from any thread.
 package final class MemoryBudget: Sendable {
-  private let limit: Int
+  package let limit: Int
   private let used = Atomic<Int>(0)
 
   package init(limit: Int) { self.limit = limit }
+
+  /// How much is reserved at this moment.
+  package var reserved: Int { used.load(ordering: .relaxed) }
 
   /// Whether so much could be reserved at this moment.
   package func hasRoom(for bytes: Int) -> Bool { bytes <= limit - used.load(ordering: .relaxed) }

@@ -27,7 +27,7 @@ package struct Request: Sendable {
   }
 
   package enum Method: Sendable, Equatable {
-    case get, head, post, put, delete
+    case get, head, post, put, delete, options
     case other(String)
 
     package init(_ name: String) {
@@ -37,6 +37,7 @@ package struct Request: Sendable {
       case "POST": self = .post
       case "PUT": self = .put
       case "DELETE": self = .delete
+      case "OPTIONS": self = .options
       default: self = .other(name)
       }
     }
@@ -48,6 +49,7 @@ package struct Request: Sendable {
       case .post: "POST"
       case .put: "PUT"
       case .delete: "DELETE"
+      case .options: "OPTIONS"
       case .other(let name): name
       }
     }
@@ -58,7 +60,7 @@ package struct Request: Sendable {
 package enum Header: Int, CaseIterable, Sendable {
   case authorization, apiVersion, requestId, includeItemsCount, contentLength, host, ifMatch
   case ifNoneMatch, deleteEntireCollection, retainMetadata, transferEncoding, forwardedFor
-  case damaged
+  case damaged, explain, plainRequestId, origin, requestedMethod, requestedHeaders
 
   package var name: StaticString {
     switch self {
@@ -75,6 +77,11 @@ package enum Header: Int, CaseIterable, Sendable {
     case .transferEncoding: "Transfer-Encoding"
     case .forwardedFor: "X-Forwarded-For"
     case .damaged: "X-Kvstored-Damaged"
+    case .explain: "X-Kvstored-Explain"
+    case .plainRequestId: "X-Request-Id"
+    case .origin: "Origin"
+    case .requestedMethod: "Access-Control-Request-Method"
+    case .requestedHeaders: "Access-Control-Request-Headers"
     }
   }
 
@@ -92,7 +99,9 @@ package enum Header: Int, CaseIterable, Sendable {
     switch self {
     case .authorization, .contentLength, .host, .transferEncoding: true
     case .apiVersion, .requestId, .includeItemsCount, .ifMatch, .ifNoneMatch,
-      .deleteEntireCollection, .retainMetadata, .forwardedFor, .damaged:
+      .deleteEntireCollection, .retainMetadata, .forwardedFor, .damaged, .explain, .plainRequestId,
+      .origin,
+      .requestedMethod, .requestedHeaders:
       false
     }
   }

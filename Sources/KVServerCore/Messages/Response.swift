@@ -36,16 +36,16 @@ package protocol Reply: AnyObject, Sendable {
 /// go elsewhere, and the reply may come at any later time.
 package protocol RequestHandler: AnyObject, Sendable {
   /// Looks at the head of a request that has a body, of which nothing has been read yet.
-  func admit(_ head: Request) -> Admission
+  func checkHead(_ head: Request) -> HeadCheck
   func handle(_ request: Request, _ reply: any Reply)
   /// The answer to a request that cannot be handled.
   func refuse(_ problem: RequestProblem, requestId: String) -> Response
 }
 
 /// Whether the body of a request is wanted.
-package enum Admission: Sendable {
-  /// It is, if it has no more bytes than this.
-  case admitted(bodyBytes: Int)
+package enum HeadCheck: Sendable {
+  /// The body is wanted if it has at most this many bytes.
+  case accepted(maxBodyBytes: Int)
   case refused(Response)
 }
 

@@ -1,6 +1,6 @@
 internal import KVBase
 
-/// Who has asked for work: a user, or an address where there is no session.
+/// The client that a request is counted for: a user, or an address where there is no session.
 package struct Asker: Hashable, Sendable {
   private let kind: UInt8
   private let app: Int64
@@ -27,13 +27,13 @@ struct WorkQueue {
     var running = 0
   }
 
-  private let threads: Int
+  let threads: Int
   private let limit: Int
   private var lines: [Asker: Line] = [:]
   /// The askers with waiting jobs, in turn.
   private var turns = FIFO<Asker>()
-  private var waiting = 0
-  private var running = 0
+  private(set) var waiting = 0
+  private(set) var running = 0
   var isClosed = false
 
   init(threads: Int, limit: Int) {

@@ -33,6 +33,11 @@ package final class WorkerPool: Sendable {
     return state.withLockNotifyingOne { $0.add(job, for: asker) }
   }
 
+  /// How many threads there are, how many of them work, and how many jobs wait.
+  package var status: (threads: Int, running: Int, waiting: Int) {
+    state.withLock { ($0.threads, $0.running, $0.waiting) }
+  }
+
   /// Lets the waiting jobs finish, then ends the threads.
   package func close() {
     state.withLockNotifyingAll { $0.isClosed = true }

@@ -1,9 +1,9 @@
-/// Whom an access list names, as stores keep it: ids of users, and ids of groups behind a mark.
+/// Whom an access list names, as stores keep it: ids of users, and ids of groups, each with a mark in front.
 extension ACL {
   /// The character that tells ids of groups from those of users. No id has it.
   package static let groupMark = "\u{1}"
 
-  /// Who may read: users, and groups behind the mark.
+  /// The readers: users, and groups with the mark in front.
   package var readerNames: [String] { Self.names(readers, groups: groupReaders) }
   package var writerNames: [String] { Self.names(writers, groups: groupWriters) }
 

@@ -1,8 +1,8 @@
 internal import KVBase
 
-/// Which texts may be an `_id`.
+/// The rules for the text of an `_id`.
 enum EntityID {
-  /// Who is named as the creator of what the administrator makes. No user has this id.
+  /// The creator of entities that the administrator creates. No user has this id.
   static let administrator = "master"
 
   /// An id must fit into a path: it has no control characters, no path means something else by it, and it is no
@@ -13,7 +13,8 @@ enum EntityID {
     guard isText, !isDots(id), !isOperation(id) else {
       throw ServerError(
         .invalidIdentifier,
-        "an _id has 1 to 255 bytes, no control characters, and is neither an operation nor . or ..")
+        "an _id must have 1 to 255 bytes and no control characters, and must not be an operation, . or .."
+      )
     }
   }
 
@@ -26,7 +27,7 @@ enum EntityID {
       || Route(["user", "-", id]) != .user(app: "-", id: id)
     guard !isReserved else {
       throw ServerError(
-        .invalidIdentifier, "this _id has a meaning of its own; no user can have it")
+        .invalidIdentifier, "this _id is reserved; no user can have it")
     }
   }
 

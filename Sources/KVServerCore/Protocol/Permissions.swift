@@ -12,7 +12,7 @@ package struct Permissions: Sendable, Equatable {
     case creator
     /// The creator and whom the entity's `_acl` names; for reading, writers too.
     case acl
-    /// As `acl`, and everybody may read an entity whose `_acl` has no `gr`. For reading only.
+    /// The same as `acl`, but everybody may read an entity whose `_acl` has no `gr`. For reading only.
     case shared
   }
 
@@ -27,8 +27,7 @@ package struct Permissions: Sendable, Equatable {
 
   package init() {}
 
-  /// Those of users and of groups, which are no collection of an app's own: anybody makes one, and who made it shares it
-  /// by its `_acl`.
+  /// The permissions of the collections of users and of groups: anybody makes one, and who made it shares it by its `_acl`.
   package static let sharedByACL: Permissions = {
     var permissions = Permissions()
     permissions.read = .acl

@@ -23,11 +23,12 @@ package enum Precondition: Sendable, Equatable {
         text = text.dropFirst().dropLast()
       }
       guard let revision = Timestamp(text) else {
-        throw ServerError(.parameterValueOutOfRange, "If-Match takes the entity's _kmd.lmt or *")
+        throw ServerError(.parameterValueOutOfRange, "If-Match must be the entity's _kmd.lmt or *")
       }
       self = .revision(revision)
     default:
-      throw ServerError(.badRequest, "If-None-Match takes *, and not together with If-Match")
+      throw ServerError(
+        .badRequest, "If-None-Match must be *, and cannot be combined with If-Match")
     }
   }
 
@@ -37,7 +38,7 @@ package enum Precondition: Sendable, Equatable {
     case (.none, _), (.exists, _?), (.isMissing, nil): return
     case (.revision(let wanted), let stored?):
       if wanted == stored { return }
-      throw ServerError(.staleRequest, "the entity is of \(stored), not of \(wanted)")
+      throw ServerError(.staleRequest, "the entity was modified at \(stored), not at \(wanted)")
     case (.exists, nil), (.revision, nil): throw ServerError(.entityNotFound)
     case (.isMissing, _?): throw ServerError(.staleRequest, "the entity exists")
     }

@@ -1,6 +1,7 @@
 /// What a path leads to. Names and ids are decoded.
 enum Route: Sendable, Equatable {
   case health
+  case metrics
   case ping(app: String)
   case collection(app: String, String)
   case entity(app: String, collection: String, id: String)
@@ -11,6 +12,7 @@ enum Route: Sendable, Equatable {
   case batch(app: String, collection: String)
   /// Whether a collection keeps a history for `delta`: an extension for administrators.
   case history(app: String, collection: String)
+  case indexes(app: String, collection: String)
   /// Permissions of a collection: an extension for administrators.
   case permissions(app: String, collection: String)
   case users(app: String)
@@ -28,8 +30,8 @@ enum Route: Sendable, Equatable {
   case mail(app: String)
   case verifyAddress(app: String, name: String)
   case removeCollection(app: String)
-  /// Business logic, of which there is none here.
-  case customEndpoint(app: String)
+  /// Business logic of the operator's.
+  case customEndpoint(app: String, name: String)
   case register(app: String, user: String)
   case unregister(app: String, user: String)
   case subscribe(app: String, collection: String)
@@ -48,6 +50,7 @@ enum Route: Sendable, Equatable {
     let rest = path.dropFirst()
     switch (first, rest.count) {
     case ("healthz", 0): self = .health
+    case ("metrics", 0): self = .metrics
     case ("appdata", _): self.init(data: Array(rest))
     case ("user", _): self.init(user: Array(rest))
     case ("group", 1): self = .userGroups(app: path[1])
@@ -75,6 +78,7 @@ enum Route: Sendable, Equatable {
     case "_permissions": self = .permissions(app: app, collection: collection)
     case "_deltaset": self = .delta(app: app, collection: collection)
     case "_history": self = .history(app: app, collection: collection)
+    case "_indexes": self = .indexes(app: app, collection: collection)
     case "_batch": self = .batch(app: app, collection: collection)
     case "_group": self = .group(app: app, collection: collection)
     case "_subscribe": self = .subscribe(app: app, collection: collection)
@@ -118,7 +122,7 @@ enum Route: Sendable, Equatable {
     case (2, "remove-collection"): self = .removeCollection(app: path[0])
     case (3, "user-email-verification-initiate"):
       self = .verifyAddress(app: path[0], name: path[1])
-    case (3, _) where path[1] == "custom": self = .customEndpoint(app: path[0])
+    case (3, _) where path[1] == "custom": self = .customEndpoint(app: path[0], name: path[2])
     default: return nil
     }
   }
@@ -142,9 +146,9 @@ enum Route: Sendable, Equatable {
   var methods: [Request.Method] {
     switch self {
     case .pubNub(.publish(_, _, _, let message)): message == nil ? [.post] : [.get]
-    case .health, .ping, .count, .delta, .me, .poll, .pubNub, .substreams: [.get]
+    case .health, .metrics, .ping, .count, .delta, .me, .poll, .pubNub, .substreams: [.get]
     case .collection: [.get, .post, .delete]
-    case .entity, .user, .userGroup: [.get, .put, .delete]
+    case .entity, .indexes, .user, .userGroup: [.get, .put, .delete]
     case .permissions, .history, .streamACL: [.get, .put]
     case .users, .userGroups: [.get, .post]
     case .login, .logout, .lookup, .usernameExists, .mail, .verifyAddress, .removeCollection,
@@ -167,14 +171,15 @@ enum Route: Sendable, Equatable {
   /// The app key in the path; nil: the path names none.
   var app: String? {
     switch self {
-    case .health, .poll, .pubNub: nil
+    case .health, .metrics, .poll, .pubNub: nil
     case .ping(let app), .collection(let app, _), .entity(let app, _, id: _), .count(let app, _),
       .delta(let app, _), .group(let app, _), .batch(let app, _), .history(let app, _),
+      .indexes(let app, _),
       .permissions(let app, _), .users(let app), .user(let app, _), .userGroups(let app),
       .userGroup(let app, _), .login(let app),
       .logout(let app), .me(let app), .lookup(let app), .tokens(let app, _),
       .usernameExists(let app), .mail(let app), .verifyAddress(let app, _),
-      .removeCollection(let app), .customEndpoint(let app), .register(let app, _),
+      .removeCollection(let app), .customEndpoint(let app, _), .register(let app, _),
       .unregister(let app, _),
       .subscribe(let app, _), .unsubscribe(let app, _), .streamACL(let app, _),
       .streamPublish(let app, _), .streamSubscribe(let app, _), .streamUnsubscribe(let app, _),

@@ -22,7 +22,7 @@ package struct ServerError: Error, Sendable, Equatable {
   /// The error for a client that has failed too often and has to wait.
   package static func tooManyFailures(_ seconds: Int) -> ServerError {
     var error = ServerError(
-      .tooManyRequests, "logins with this name or from this address have failed")
+      .tooManyRequests, "too many logins with this name or from this address have failed")
     error.retryAfter = seconds
     return error
   }
@@ -62,6 +62,8 @@ package struct ServerError: Error, Sendable, Equatable {
     case internalErrorStop = "KinveyInternalErrorStop"
     case apiVersionNotImplemented = "APIVersionNotImplemented"
     case stopping = "ServiceUnavailable"
+    case logicRefused = "BLRuntimeError"
+    case logicFailed = "BLInternalError"
   }
 
   package var status: Int { code.status }
@@ -74,7 +76,7 @@ extension ServerError.Code {
     case .parameterValueOutOfRange, .invalidQuerySyntax, .missingQuery, .jsonParseError,
       .missingRequestHeader, .incompleteRequestBody, .missingRequestParameter, .invalidIdentifier,
       .featureUnavailable, .apiVersionNotAvailable, .badRequest, .resultSetSizeExceeded,
-      .inputValidationFailed:
+      .inputValidationFailed, .logicRefused:
       400
     case .invalidCredentials, .insufficientCredentials: 401
     case .writesToCollectionDisallowed, .missingConfiguration: 403
@@ -88,13 +90,14 @@ extension ServerError.Code {
     case .internalErrorRetry, .internalErrorStop: 500
     case .apiVersionNotImplemented: 501
     case .stopping: 503
+    case .logicFailed: 550
     }
   }
 
   package var description: String {
     switch self {
     case .parameterValueOutOfRange: "A parameter of the request has a value that is not allowed."
-    case .invalidQuerySyntax: "The query cannot be understood."
+    case .invalidQuerySyntax: "The query is not valid."
     case .missingQuery: "The request needs a query."
     case .jsonParseError: "The request body is not valid JSON."
     case .missingRequestHeader: "A required request header is missing."
@@ -103,7 +106,7 @@ extension ServerError.Code {
     case .invalidIdentifier: "An identifier has a form that is not allowed."
     case .featureUnavailable: "This feature is not available with this request or server."
     case .apiVersionNotAvailable: "The API version is not available."
-    case .badRequest: "The request cannot be understood."
+    case .badRequest: "The request is not valid."
     case .resultSetSizeExceeded: "There are more results than may be returned."
     case .inputValidationFailed: "A reserved member has a value that is not allowed."
     case .invalidCredentials:
@@ -128,6 +131,8 @@ extension ServerError.Code {
     case .internalErrorRetry: "The server failed to process the request. Please try again."
     case .internalErrorStop: "The server failed to process the request. Trying again will not help."
     case .apiVersionNotImplemented: "The API version is not implemented."
+    case .logicRefused: "Business logic does not allow this request."
+    case .logicFailed: "Business logic has failed."
     case .stopping: "The server is stopping or overloaded. Please try again."
     }
   }

@@ -113,8 +113,8 @@ final class LoginThrottle: Sendable {
       return reserve(attempt, now)
     }
 
-    /// Who comes for the first time to a name that others have failed with waits as if it had been he. The moment is
-    /// kept for him.
+    /// Reserves an attempt. The first attempt of a client at a name with failed logins of others waits as long as if the
+    /// failures were its own. The moment is kept for him.
     private mutating func reserve(_ attempt: Attempt, _ now: Int64) -> Int64 {
       let delay = names[attempt.name]?.delay(.name, now) ?? 0
       guard delay > 0 else { return 0 }

@@ -1,7 +1,7 @@
 /// A dictionary that forgets what was not used for the longest time, so that it has a bound. One thread at a time.
 ///
 /// Entries are in two generations: what is set or found is in the younger one. When that is full, the older one is
-/// dropped and the younger one takes its place. So at least the last `limit` entries that were used are known, and
+/// dropped and the younger one replaces it. So at least the last `limit` entries that were used are known, and
 /// at most twice as many are kept.
 struct RecentTable<Value> {
   private let limit: Int

@@ -11,7 +11,7 @@ enum APIVersion {
     guard let header else { return 1 }
     guard let version = Int(header), version >= 1 else {
       throw ServerError(
-        .apiVersionNotAvailable, "X-Kinvey-API-Version is a number from 1 to \(newest)")
+        .apiVersionNotAvailable, "X-Kinvey-API-Version must be a number from 1 to \(newest)")
     }
     guard version <= newest else {
       throw ServerError(.apiVersionNotImplemented, "the newest version is \(newest)")

@@ -8,6 +8,10 @@ struct AuthenticatedRequest: Sendable {
   /// The token of the user's session.
   let token: String?
   let apiVersion: Int
+  /// The filter that business logic has set in place of the client's; nil: the client's.
+  var filter: String?
+  /// What business logic makes of entities that are about to be sent, with commas between; nil: nothing.
+  var afterFetch: (@Sendable (Payload) throws(ServerError) -> [UInt8])?
 
   var body: Payload { request.body }
 
@@ -17,14 +21,17 @@ struct AuthenticatedRequest: Sendable {
   /// A collection of the app.
   func collection(_ name: String) -> CollectionKey { CollectionKey(app: app.number, name: name) }
 
-  /// Who has asked: the user or, without a session, the address.
+  /// The client that the request is counted for: the user or, without a session, the address.
   var asker: Asker {
     guard case .user(let id) = principal else { return .address(request.client) }
     return .user(id, app: app.number)
   }
 
   /// A parameter of the URL, decoded.
-  subscript(_ parameter: String) -> String? { request.target[parameter] }
+  subscript(_ parameter: String) -> String? {
+    if let filter, parameter == "query" { return filter }
+    return request.target[parameter]
+  }
 
   /// The id of the user whose session this is.
   func user() throws(ServerError) -> String {
@@ -45,7 +52,7 @@ struct AuthenticatedRequest: Sendable {
   /// The token of a session of this very user.
   func session(of user: String) throws(ServerError) -> String {
     guard isUser(user), let token else {
-      throw ServerError(.insufficientCredentials, "this needs a session of the user himself")
+      throw ServerError(.insufficientCredentials, "this needs a session of this user")
     }
     return token
   }

@@ -4,7 +4,7 @@ internal import KVBase
 struct Authenticator: Sendable {
   let sessions: any SessionStore
 
-  /// Who `Authorization` says it is.
+  /// The identity that `Authorization` claims.
   enum Claim {
     /// A proven one.
     case principal(Principal)
@@ -37,7 +37,7 @@ struct Authenticator: Sendable {
     case "basic": return .principal(try basic(Substring(value), app))
     case "kinvey": return .session(token: String(Substring(value)))
     default:
-      throw ServerError(.invalidCredentials, "the scheme of Authorization is Basic or Kinvey")
+      throw ServerError(.invalidCredentials, "the scheme of Authorization must be Basic or Kinvey")
     }
   }
 
@@ -46,7 +46,7 @@ struct Authenticator: Sendable {
     guard let text, let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")),
       text.utf8[..<colon].elementsEqual(app.key.utf8)
     else {
-      throw ServerError(.invalidCredentials, "Basic takes base64(appKey:secret) of this app")
+      throw ServerError(.invalidCredentials, "Basic needs base64(appKey:secret) of this app")
     }
     let secret = String(text[text.utf8.index(after: colon)...])
     if isEqual(secret, app.secret) { return .app }

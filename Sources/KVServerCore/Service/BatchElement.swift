@@ -21,7 +21,7 @@ struct BatchElement {
   private init(_ bytes: UnsafeRawBufferPointer) throws(JSONError) {
     self.bytes = bytes
     guard bytes.first == UInt8(ascii: "{") else {
-      throw JSONError(.notAnEntity("a write of a batch is an object"), at: 0)
+      throw JSONError(.notAnEntity("a write of a batch must be an object"), at: 0)
     }
     var members = try MemberCursor(ByteScanner(bytes), at: 0)
     while let member = try members.next() {
@@ -38,7 +38,7 @@ struct BatchElement {
       } else {
         // A condition that is misspelt must not be taken for none.
         throw JSONError(
-          .notAnEntity("a write has method, id, entity, ifMatch and ifNoneMatch"),
+          .notAnEntity("a write can have method, id, entity, ifMatch and ifNoneMatch only"),
           at: member.name.lowerBound)
       }
     }
@@ -48,7 +48,7 @@ struct BatchElement {
     let value = try JSONValue(parsing: UnsafeRawBufferPointer(rebasing: bytes[range]))
     guard let text = value.stringValue else {
       throw JSONError(
-        .notAnEntity("the members of a write are texts, except entity"), at: range.lowerBound)
+        .notAnEntity("the members of a write must be strings, except entity"), at: range.lowerBound)
     }
     return text
   }
@@ -63,7 +63,7 @@ struct BatchElement {
     default:
       throw ServerError(
         .badRequest,
-        "a write is a POST with entity, a PUT with id and entity, or a DELETE with id; POST has no condition"
+        "a write must be a POST with entity, a PUT with id and entity, or a DELETE with id; POST has no condition"
       )
     }
   }

@@ -5,23 +5,21 @@ enum MultiInsertAnswer {
   static func response(
     _ results: [Result<WrittenEntity?, ServerError>]
   ) -> Response {
-    let body = Payload(capacity: 4096)
+    var entities: [[UInt8]] = []
     var errors: [JSONValue] = []
-    body.append("{\"entities\":[")
     for (index, result) in results.enumerated() {
-      if index > 0 { body.append(byte: UInt8(ascii: ",")) }
       switch result {
-      case .success(let written): body.append(written?.body ?? Array("null".utf8))
+      case .success(let written): entities.append(written?.body ?? JSONValue.null.bytes)
       case .failure(let error):
-        body.append("null")
+        entities.append(JSONValue.null.bytes)
         var object = error.json
         object.members.insert(.init("index", .int(Int64(index))), at: 0)
         errors.append(.object(object))
       }
     }
-    body.append("],\"errors\":")
-    body.append(JSONValue.array(errors).bytes)
-    body.append("}")
-    return Response.json(207, body)
+    var answer = JSONObjectWriter()
+    answer.add("entities", json: entities.jsonArray)
+    answer.add("errors", .array(errors))
+    return Response.json(207, answer.finish())
   }
 }

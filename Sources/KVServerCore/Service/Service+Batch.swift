@@ -9,12 +9,11 @@ extension Service {
   func batch(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
     let viewer = try viewer(call, name)
-    let writes = Self.distinct(
-      try Self.elements(call.body, limit: Self.maxInserts) { (bytes) throws(ServerError) in
-        try BatchElement.read(bytes).allowed(to: viewer).get()
-      })
-    return Self.answer(
-      try store.entities.perform(writes, in: call.collection(name), for: call.principal))
+    let writes = try Self.elements(call.body, limit: Self.maxInserts) {
+      (bytes) throws(ServerError) in
+      try BatchElement.read(bytes).allowed(to: viewer).get()
+    }
+    return Self.answer(try perform(writes, for: call, in: name, check: Self.distinct))
   }
 
   /// Refuses what is not the first write of its entity: all versions of a transaction have one time, and no two
@@ -34,22 +33,21 @@ extension Service {
 
   /// `[{"status":200,"entity":{…}},{"status":200,"count":1},{"status":409,"error":…},…]`.
   private static func answer(_ results: [Result<WrittenEntity?, ServerError>]) -> Response {
-    let body = Payload(capacity: 4096)
-    for (index, result) in results.enumerated() {
-      body.append(byte: UInt8(ascii: index == 0 ? "[" : ","))
-      switch result {
-      case .success(let written?):
-        body.append(written.isNew ? "{\"status\":201,\"entity\":" : "{\"status\":200,\"entity\":")
-        body.append(written.body)
-        body.append("}")
-      case .success(nil): body.append("{\"status\":200,\"count\":1}")
-      case .failure(let error):
-        var object = error.json
-        object.members.insert(.init("status", .int(Int64(error.status))), at: 0)
-        body.append(JSONValue.object(object).bytes)
-      }
+    Response.json(200, results.map(element).jsonArray)
+  }
+
+  private static func element(_ result: Result<WrittenEntity?, ServerError>) -> [UInt8] {
+    switch result {
+    case .success(let written?):
+      var element = JSONObjectWriter(reservingCapacity: written.body.count + 32)
+      element.add("status", .int(written.isNew ? 201 : 200))
+      element.add("entity", json: written.body)
+      return element.finish()
+    case .success(nil): return JSONValue.object(["status": 200, "count": 1]).bytes
+    case .failure(let error):
+      var object = error.json
+      object.members.insert(.init("status", .int(Int64(error.status))), at: 0)
+      return JSONValue.object(object).bytes
     }
-    body.append("]")
-    return Response.json(200, body)
   }
 }

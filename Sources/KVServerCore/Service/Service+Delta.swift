@@ -7,16 +7,25 @@ extension Service {
   func delta(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
     _ = try viewer(call, name).rule(for: .read)
+    return try fetch(call, in: name) { (call) throws(ServerError) in try delta(call, in: name) }
+  }
+
+  private func delta(
+    _ call: AuthenticatedRequest, in name: String
+  ) throws(ServerError) -> Response {
     let query = try QueryParameters.read(call)
     let withLeft = call["left"] == "true"
     let changes = try store.entities.changes(
       of: query.selection, since: try since(call, name), withLeft: withLeft,
       in: call.collection(name), for: call.principal, within: call.budget)
-    var tail = "],\"deleted\":" + Self.list(changes.deleted)
-    if withLeft { tail += ",\"left\":" + Self.list(changes.left) }
+    var answer = JSONObjectWriter()
+    let head = answer.splitArray("changed")
+    answer.add("deleted", Self.list(changes.deleted))
+    if withLeft { answer.add("left", Self.list(changes.left)) }
     var response = try stream(
       EntityList(
-        changes.changed, query.projection, head: "{\"changed\":[", tail: tail + "}",
+        changes.changed, query.projection, head: head, tail: answer.bytes,
+        transform: call.afterFetch,
         reportDamage: reportDamage(in: name)), for: call.asker)
     response.headers += moment(changes.start)
     return response
@@ -32,16 +41,17 @@ extension Service {
       throw ServerError(.missingConfiguration, "the collection keeps no history")
     }
     guard let since = Timestamp(text) else {
-      throw ServerError(.parameterValueOutOfRange, "since is a time like 2024-03-12T21:00:01.120Z")
+      throw ServerError(
+        .parameterValueOutOfRange, "since must be a time like 2024-03-12T21:00:01.120Z")
     }
     return since
   }
 
   /// Each id once.
-  private static func list(_ ids: [String]) -> String {
+  private static func list(_ ids: [String]) -> JSONValue {
     var seen: Set<RecordID> = []
     let once = ids.filter { seen.insert(RecordID($0)).inserted }
-    return JSONValue.array(once.map { ["_id": .string($0)] }).text
+    return .array(once.map { ["_id": .string($0)] })
   }
 
   /// `{"enabled":…,"days":…,"since":…}`: whether deletions are known, and how long.

@@ -38,14 +38,16 @@ extension Service {
   private func discoveryQuery(_ filter: JSONObject) throws(ServerError) -> Query {
     let searchable = settings.discovery.searchable
     guard !searchable.isEmpty else {
-      throw ServerError(.featureUnavailable, "users do not find each other here")
+      throw ServerError(.featureUnavailable, "the lookup of users is switched off")
     }
-    guard !filter.isEmpty else { throw ServerError(.missingQuery, "nobody can list all users") }
+    guard !filter.isEmpty else {
+      throw ServerError(.missingQuery, "listing all users is not possible")
+    }
     for member in filter.members {
       guard searchable.contains(member.name), member.value.stringValue != nil else {
         throw ServerError(
           .invalidQuerySyntax,
-          "users are found by the text of \(searchable.joined(separator: ", "))")
+          "users can be looked up by a string in \(searchable.joined(separator: ", "))")
       }
     }
     var filter = filter

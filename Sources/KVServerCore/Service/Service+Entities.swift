@@ -13,7 +13,9 @@ extension Service {
     case .post: return try create(call, name)
     case .delete: return try deleteMatching(call, name)
     default:
-      return try find(call, in: call.collection(name))
+      return try fetch(call, in: name) { (call) throws(ServerError) in
+        try find(call, in: call.collection(name))
+      }
     }
   }
 
@@ -21,31 +23,79 @@ extension Service {
     -> Response
   {
     try Self.check(collection: name)
-    let key = call.collection(name)
     switch call.request.method {
     case .put: return try put(call, name, id: id)
     case .delete:
       _ = try viewer(call, name).rule(for: .delete)
       let condition = try Self.precondition(call)
-      _ = try store.entities.perform(
-        .delete(id: id, if: condition), in: key, for: call.principal)
+      _ = try perform(.delete(id: id, if: condition), for: call, in: name)
       return Response.json(200, ["count": 1])
     default:
-      let found = try store.entities.get(id, in: key, for: call.principal)
-      var response = Response.json(200, found.body)
-      response.headers += moment(found.start)
-      response.headers.append(Self.revision(found.modified))
-      return response
+      return try fetch(call, in: name, id: id) { (call) throws(ServerError) in
+        try get(call, in: name, id: id)
+      }
     }
+  }
+
+  private func get(
+    _ call: AuthenticatedRequest, in name: String, id: String
+  ) throws(ServerError) -> Response {
+    let key = call.collection(name)
+    if let filter = call.filter { try checkMatch(call, in: key, id: id, filter: filter) }
+    let found = try store.entities.get(id, in: key, for: call.principal)
+    var body = found.body
+    if let change = call.afterFetch { body = try Self.changed(body, by: change) }
+    guard body.count > 0 else { throw ServerError(.entityNotFound) }
+    var response = Response.json(200, body)
+    response.headers += moment(found.start)
+    response.headers.append(Self.revision(found.modified))
+    return response
+  }
+
+  /// What business logic makes of one entity: another one, or none.
+  private static func changed(
+    _ body: Payload, by change: (Payload) throws(ServerError) -> [UInt8]
+  ) throws(ServerError) -> Payload {
+    let entity = try change(body)
+    do throws(JSONError) {
+      if !entity.isEmpty { _ = try EntityScanner.outline(of: entity) }
+    } catch {
+      throw LogicClient.misunderstanding("several entities in place of one")
+    }
+    return Payload(entity)
+  }
+
+  /// Throws unless an entity is one of those that a filter selects.
+  private func checkMatch(
+    _ call: AuthenticatedRequest, in key: CollectionKey, id: String, filter: String
+  ) throws(ServerError) {
+    let query: Query
+    do throws(QueryError) {
+      query = try Query(filter: "{\"$and\":[{\"_id\":\(JSONValue.string(id).text)},\(filter)]}")
+    } catch {
+      throw ServerError(error)
+    }
+    let count = try store.entities.count(
+      query, in: key, for: call.principal, within: call.budget
+    ).count
+    guard count > 0 else { throw ServerError(.entityNotFound) }
   }
 
   func count(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
+    return try fetch(call, in: name) { (call) throws(ServerError) in try count(call, in: name) }
+  }
+
+  private func count(
+    _ call: AuthenticatedRequest, in name: String
+  ) throws(ServerError) -> Response {
+    let query = try QueryParameters.read(call).selection
+    let key = call.collection(name)
     let (count, start) = try store.entities.count(
-      try QueryParameters.read(call).selection, in: call.collection(name), for: call.principal,
-      within: call.budget)
+      query, in: key, for: call.principal, within: call.budget)
     var response = Response.json(200, ["count": .int(Int64(count))])
     response.headers += moment(start)
+    response.headers += try explanation(call, query, in: key)
     return response
   }
 
@@ -60,8 +110,10 @@ extension Service {
       EntityList(
         found.cursor, query.projection, limit: query.limit,
         namesDamaged: call.request.headers[.damaged]?.lowercased() == "named",
+        transform: call.afterFetch,
         reportDamage: reportDamage(in: key.name)), for: call.asker)
     response.headers += moment(found.start)
+    response.headers += try explanation(call, query, in: key)
     if call.request.headers[.includeItemsCount]?.lowercased() == "true" {
       let count = try store.entities.count(
         query.selection, in: key, for: call.principal, within: call.budget
@@ -90,9 +142,7 @@ extension Service {
     _ = try viewer(call, name).rule(for: .create)
     if Self.isArray(call.body) { return try createMany(call, name) }
     let draft = try Self.draft(call.body)
-    guard
-      let written = try store.entities.perform(
-        .create(draft), in: call.collection(name), for: call.principal)
+    guard let written = try perform(.create(draft), for: call, in: name)
     else { throw ServerError(.internalErrorRetry) }
     var response = Response.json(201, written.body)
     response.headers.append(("Location", location(call, "appdata", path: name, written.id)))
@@ -109,8 +159,7 @@ extension Service {
     }
     let drafts = try Self.drafts(call.body, limit: Self.maxInserts)
     let writes = drafts.map { $0.map { EntityWrite.create($0) } }
-    return MultiInsertAnswer.response(
-      try store.entities.perform(writes, in: call.collection(name), for: call.principal))
+    return MultiInsertAnswer.response(try perform(writes, for: call, in: name))
   }
 
   private func put(_ call: AuthenticatedRequest, _ name: String, id: String) throws(ServerError)
@@ -119,9 +168,7 @@ extension Service {
     _ = try viewer(call, name).rule(for: .update)
     let draft = try Self.draft(call.body, id: id)
     let condition = try Self.precondition(call)
-    guard
-      let written = try store.entities.perform(
-        .put(draft, if: condition), in: call.collection(name), for: call.principal)
+    guard let written = try perform(.put(draft, if: condition), for: call, in: name)
     else { throw ServerError(.internalErrorRetry) }
     var response = Response.json(written.isNew ? 201 : 200, written.body)
     response.headers.append(Self.revision(written.modified))
@@ -134,12 +181,15 @@ extension Service {
   private func deleteMatching(_ call: AuthenticatedRequest, _ name: String) throws(ServerError)
     -> Response
   {
-    guard call["query"] != nil else {
-      throw ServerError(.missingQuery, "to delete everything, say query={}")
+    guard let query = call["query"] else {
+      throw ServerError(.missingQuery, "a query is required; query={} deletes everything")
     }
+    let hooks = Hooks(call, name, of: self)
+    try hooks?.beforeDelete(matching: query)
     let count = try store.entities.delete(
       try QueryParameters.read(call).selection, in: call.collection(name), for: call.principal,
       within: call.budget)
+    hooks?.afterDelete(matching: query, count: count)
     return Response.json(200, ["count": .int(Int64(count))])
   }
 
@@ -194,7 +244,7 @@ extension Service {
     guard isCollection(name) else {
       throw ServerError(
         .invalidIdentifier,
-        "a collection's name has up to 128 letters, digits, -, _ and ., and starts with a letter or digit"
+        "a collection's name can have up to 128 letters, digits, -, _ and ., and must start with a letter or digit"
       )
     }
   }

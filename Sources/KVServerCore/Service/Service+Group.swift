@@ -6,6 +6,12 @@ extension Service {
   func group(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
     _ = try viewer(call, name).rule(for: .read)
+    return try fetch(call, in: name) { (call) throws(ServerError) in try group(call, in: name) }
+  }
+
+  private func group(
+    _ call: AuthenticatedRequest, in name: String
+  ) throws(ServerError) -> Response {
     let object = try Self.object(call.body)
     // Some versions of the JavaScript SDK send the function by its other name, some by both.
     let reduce = object["reduce"] ?? object["reduceFn"]
@@ -13,11 +19,12 @@ extension Service {
     else { throw ServerError(.incompleteRequestBody, "initial and reduce are required") }
     guard let function = ReduceFunction(source) else {
       throw ServerError(
-        .featureUnavailable, "reduce must count, add, average, or take the minimum or maximum")
+        .featureUnavailable, "reduce must compute a count, sum, average, minimum or maximum")
     }
     let query: Query
     do throws(QueryError) {
-      query = try Query(filter: object["condition"].flatMap { $0.isNull ? nil : $0.text })
+      query = try Query(
+        filter: call.filter ?? object["condition"].flatMap { $0.isNull ? nil : $0.text })
     } catch {
       throw ServerError(error)
     }

@@ -105,10 +105,10 @@ extension Service {
     recordActivity(
       device, of: try call.user(), group: group, session: nil, broker: broker, app: call.app.number)
     guard isRegistered(group, device: device, broker: broker) else {
-      throw ServerError(.missingConfiguration, "register-realtime comes first, for this deviceId")
+      throw ServerError(.missingConfiguration, "this deviceId must call register-realtime first")
     }
     guard broker.members({ $0.subscribe(group, device: device, collection: topic) }) else {
-      throw ServerError(.badRequest, "a device has at most \(LiveMembers.maxCollections)")
+      throw ServerError(.badRequest, "a device can have at most \(LiveMembers.maxCollections)")
     }
     try store.registrations.add(
       .init(app: call.app.number, user: try call.user(), device: device, collection: topic))
@@ -127,7 +127,9 @@ extension Service {
     let group = broker.wire.group(of: try call.user())
     guard let device = try Self.object(call.body)["deviceId"]?.stringValue, !device.isEmpty,
       device.utf8.count <= 255
-    else { throw ServerError(.incompleteRequestBody, "deviceId must be a text of 1 to 255 bytes") }
+    else {
+      throw ServerError(.incompleteRequestBody, "deviceId must be a string of 1 to 255 bytes")
+    }
     return (group, device, broker)
   }
 

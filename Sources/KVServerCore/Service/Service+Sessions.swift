@@ -5,7 +5,7 @@ extension Service {
   func login(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
     let object = try Self.object(call.body)
     if object["_socialIdentity"] != nil {
-      throw ServerError(.featureUnavailable, "users log in with a name and a password here")
+      throw ServerError(.featureUnavailable, "users can only log in with a name and a password")
     }
     guard let name = object["username"]?.stringValue,
       let password = object["password"]?.stringValue

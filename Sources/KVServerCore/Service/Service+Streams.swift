@@ -10,12 +10,12 @@ extension Service {
     try check(stream, call)
     // Who else is let in is the owner's business.
     if call.principal != .master, try !call.user().utf8.elementsEqual(stream.owner.utf8) {
-      throw ServerError(.insufficientCredentials, "the ACL of a stream is its user's")
+      throw ServerError(.insufficientCredentials, "only the user of a stream can use its ACL")
     }
     if call.request.method == .put {
       let acl = try LiveStreamACL(try Self.object(call.body))
       guard try store.streams.set(acl, of: stream, app: call.app.number) else {
-        throw ServerError(.badRequest, "a user has at most \(LiveStream.maxPerUser) streams")
+        throw ServerError(.badRequest, "a user can have at most \(LiveStream.maxPerUser) streams")
       }
       try removeStrangers(from: stream, acl, app: call.app.number)
     }
@@ -26,7 +26,7 @@ extension Service {
   func publish(_ call: AuthenticatedRequest, _ stream: LiveStream) throws(ServerError) -> Response {
     try check(stream, call)
     guard try acl(of: stream, call.app).mayPublish(try call.user(), to: stream) else {
-      throw ServerError(.insufficientCredentials, "the stream's ACL does not let publish")
+      throw ServerError(.insufficientCredentials, "the stream's ACL does not allow publishing")
     }
     return Self.answer(stream, call)
   }
@@ -37,7 +37,7 @@ extension Service {
     let listener = try listener(call)
     let user = try call.user()
     guard try acl(of: stream, call.app).maySubscribe(user, to: stream) else {
-      throw ServerError(.insufficientCredentials, "the stream's ACL does not let subscribe")
+      throw ServerError(.insufficientCredentials, "the stream's ACL does not allow subscribing")
     }
     try add(listener, stream.topic, call: call)
     return Self.answer(stream, call)
@@ -70,7 +70,8 @@ extension Service {
   private static func check(stream name: String) throws(ServerError) {
     guard LiveStream.isName(name) else {
       throw ServerError(
-        .invalidIdentifier, "a stream's name has 1 to 128 letters, digits, hyphens and underscores")
+        .invalidIdentifier,
+        "a stream's name must have 1 to 128 letters, digits, hyphens and underscores")
     }
   }
 

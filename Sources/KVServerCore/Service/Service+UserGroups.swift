@@ -65,7 +65,7 @@ extension Service {
   /// other members than its owner believes opens what it must not.
   private static func members(_ group: JSONObject) throws(ServerError) -> [String] {
     if let groups = group["groups"], !groups.isNull, groups.arrayValue?.isEmpty != true {
-      throw ServerError(.featureUnavailable, "the members of a group are users here")
+      throw ServerError(.featureUnavailable, "a group can only contain users")
     }
     guard let users = group["users"], !users.isNull else { return [] }
     guard let users = users.objectValue else { throw invalid("users must be an object") }
@@ -82,7 +82,9 @@ extension Service {
 
   private static func checkNotEverybody(_ all: JSONValue) throws(ServerError) {
     if all == true || all == "true" {
-      throw ServerError(.featureUnavailable, "for everybody an _acl has gr and gw")
+      throw ServerError(
+        .featureUnavailable, "a group of all users is not supported; an _acl has gr and gw for that"
+      )
     }
     guard all == false || all == "false" else { throw invalid("users.all must be a boolean") }
   }
@@ -93,7 +95,7 @@ extension Service {
     }
     let ids = elements.compactMap { memberID($0) }
     guard ids.count == elements.count else {
-      throw invalid("users.list has what is neither an id nor a reference to a user")
+      throw invalid("users.list must contain ids or references to users only")
     }
     return ids
   }

@@ -29,7 +29,7 @@ extension Service {
     let name = try Self.text("username", object) ?? Identifier.request()
     let password = try Self.text("password", object) ?? hexText(randomBytes(16))
     if object["_socialIdentity"] != nil {
-      throw ServerError(.featureUnavailable, "users sign up with a name and a password here")
+      throw ServerError(.featureUnavailable, "users can only sign up with a name and a password")
     }
     let draft = try Self.draft(
       sent, id: try Self.id(ofNew: object, call),
@@ -56,7 +56,7 @@ extension Service {
         .insufficientCredentials, "only the master secret can name the _id of a user")
     }
     guard let id = wanted.stringValue else {
-      throw ServerError(.inputValidationFailed, "_id must be a text")
+      throw ServerError(.inputValidationFailed, "_id must be a string")
     }
     try EntityID.check(user: id)
     return id
@@ -133,7 +133,7 @@ extension Service {
 
   private func hash(_ password: String) throws(ServerError) -> String {
     guard !password.isEmpty, let hash = hasher.hash(password) else {
-      throw ServerError(.inputValidationFailed, "a password has 1 to 511 bytes and no NUL")
+      throw ServerError(.inputValidationFailed, "a password must have 1 to 511 bytes and no NUL")
     }
     return hash
   }
@@ -142,7 +142,7 @@ extension Service {
   private static func text(_ name: String, _ object: JSONObject) throws(ServerError) -> String? {
     guard let value = object[name], !value.isNull else { return nil }
     guard let text = value.stringValue, !text.isEmpty, text.utf8.count <= 255 else {
-      throw ServerError(.inputValidationFailed, "\(name) must be a text of 1 to 255 bytes")
+      throw ServerError(.inputValidationFailed, "\(name) must be a string of 1 to 255 bytes")
     }
     return text
   }
@@ -150,10 +150,15 @@ extension Service {
   /// A stored user with a token in his `_kmd`, which is the last member of every stored entity.
   static func adding(_ token: String, to body: [UInt8]) -> [UInt8] {
     guard body.suffix(2).elementsEqual("}}".utf8) else { return body }
-    return body.dropLast(2) + Array(",\"authtoken\":\"\(token)\"}}".utf8)
+    var metadata = JSONObjectWriter(continuing: Array(body.dropLast(2)), reservingCapacity: 96)
+    metadata.add("authtoken", .string(token))
+    return metadata.bytes + [UInt8(ascii: "}")]
   }
 
   private static func prefixing(_ name: String, _ text: String, to body: [UInt8]) -> [UInt8] {
-    Array("{\"\(name)\":".utf8) + JSONValue.string(text).bytes + Array(",".utf8) + body.dropFirst()
+    var object = JSONObjectWriter(reservingCapacity: body.count + 64)
+    object.add(name, .string(text))
+    object.add(membersOf: body)
+    return object.finish()
   }
 }

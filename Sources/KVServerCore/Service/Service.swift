@@ -1,4 +1,4 @@
-internal import KVBase
+package import KVBase
 internal import KVJSON
 
 /// The server above HTTP: takes requests, finds out who asks for what, and answers.
@@ -9,6 +9,7 @@ package final class Service: RequestHandler, Sendable {
   let apps: [RecordID: App]
   let store: any ServerStore
   let live: LiveService
+  let indexBuilder: IndexBuilder
   let hasher: PasswordHasher
   /// A hash that no password matches, which is compared with when a user is unknown, so that this takes as long.
   let nobodysHash: String
@@ -17,6 +18,8 @@ package final class Service: RequestHandler, Sendable {
   private let workers: WorkerPool
   private let hashers: WorkerPool
   let log: Log
+  package let metrics: Metrics
+  let logicMetrics = LogicMetrics()
 
   package struct Settings: Sendable {
     package var name = "kvstored"
@@ -30,6 +33,8 @@ package final class Service: RequestHandler, Sendable {
     /// The largest body, and the longest work on one request.
     package var bodyBytes = 0
     package var workSeconds = 0
+    /// The operators' own services, by the keys of apps.
+    package var logic: [RecordID: any BusinessLogic] = [:]
 
     package init() {}
   }
@@ -37,27 +42,31 @@ package final class Service: RequestHandler, Sendable {
   /// The service is the store's only user; it closes it.
   package init(
     _ store: any ServerStore, apps: [AppCredentials], settings: Settings, workers: WorkerPool,
-    hashers: WorkerPool, log: Log
+    hashers: WorkerPool, metrics: Metrics, log: Log
   ) throws(ServerError) {
     self.store = store
     var known: [RecordID: App] = [:]
     for app in apps { known[RecordID(app.key)] = App(app, number: try store.app(app.key)) }
     self.apps = known
     live = try LiveService(Array(known.values), store.history, epoch: store.epoch, log: log)
+    indexBuilder = IndexBuilder(store.indexes, log: log)
     throttle = LoginThrottle(now: settings.loginClock)
     self.settings = settings
     self.workers = workers
     self.hashers = hashers
     self.log = log
+    self.metrics = metrics
     hasher = PasswordHasher(cost: settings.passwordCost)
     nobodysHash = hasher.hash(hexText(randomBytes(16))) ?? ""
     try restoreListeners()
     store.start(live.feed)
+    indexBuilder.start()
+    addMetrics(pools: [("data", workers), ("passwords", hashers)])
   }
 
   // MARK: Requests
 
-  package func admit(_ head: Request) -> Admission {
+  package func checkHead(_ head: Request) -> HeadCheck {
     do throws(ServerError) {
       let route = try route(of: head)
       _ = try asker(of: head, route)
@@ -65,7 +74,7 @@ package final class Service: RequestHandler, Sendable {
         return .refused(refusal)
       }
       let limit = route.takesEntities ? settings.bodyBytes : Self.maxDocumentBytes
-      return .admitted(bodyBytes: min(settings.bodyBytes, limit))
+      return .accepted(maxBodyBytes: min(settings.bodyBytes, limit))
     } catch {
       return .refused(refusal(error, head))
     }
@@ -89,8 +98,8 @@ package final class Service: RequestHandler, Sendable {
     }
   }
 
-  /// Whose work a request is. Throws if its credentials are none, as far as that can be told at once: then it is not
-  /// worth waiting for.
+  /// The client that a request is counted for. Throws if its credentials are none, as far as that can be told at once: then
+  /// it is not worth waiting for.
   private func asker(of request: Request, _ route: Route) throws(ServerError) -> Asker {
     guard let key = route.app else { return .address(request.client) }
     if store.isLocal { return try open(request, app: key).asker }
@@ -115,10 +124,10 @@ package final class Service: RequestHandler, Sendable {
       case .malformedHead(let why): ServerError(.badRequest, why)
       case .malformedTarget: ServerError(.badRequest, "the request target is malformed")
       case .bodyTooLarge(let limit):
-        ServerError(.payloadTooLarge, "a request body has at most \(limit) bytes")
+        ServerError(.payloadTooLarge, "a request body can have at most \(limit) bytes")
       case .stopping: ServerError(.stopping)
       case .outOfMemory:
-        ServerError(.stopping, "the bodies of other requests take all the memory there is for them")
+        ServerError(.stopping, "the bodies of other requests use all of the memory for bodies")
       }
     return Response.error(error, requestId: requestId)
   }
@@ -142,15 +151,19 @@ package final class Service: RequestHandler, Sendable {
     case .pubNub(.publish): workers
     case .pubNub: nil
     case .health, .ping: ifLocal
-    case .entity: request.method == .get || request.method == .head ? ifLocal : workers
+    case .entity(let app, _, id: _):
+      // Business logic may be asked, which takes as long as it takes.
+      (request.method == .get || request.method == .head) && settings.logic[RecordID(app)] == nil
+        ? ifLocal : workers
     case .login: hashers
     case .users: request.method == .post ? hashers : workers
     case .user: request.method == .put ? hashers : workers
-    case .collection, .count, .delta, .group, .batch, .history, .permissions, .logout, .me, .lookup,
+    case .collection, .count, .delta, .group, .batch, .history, .indexes, .permissions, .logout,
+      .me, .lookup,
       .tokens, .userGroups, .userGroup,
       .usernameExists, .mail, .verifyAddress, .removeCollection, .customEndpoint, .register,
       .unregister, .subscribe, .unsubscribe, .poll,
-      .streamACL, .streamPublish, .streamSubscribe, .streamUnsubscribe, .substreams:
+      .streamACL, .streamPublish, .streamSubscribe, .streamUnsubscribe, .substreams, .metrics:
       workers
     }
   }
@@ -160,7 +173,8 @@ package final class Service: RequestHandler, Sendable {
       // It may have waited for so long that nobody wants it any more.
       if request.budget.exhaustion != nil { throw ServerError(.stopping) }
       if case .pubNub(let call) = route { return try pubNub(request, call) }
-      guard let key = route.app else { return try health(request) }
+      if case .metrics = route { return try metrics(request) }
+      guard let key = route.app else { return try health() }
       // Once more: a session may have ended while the request waited for its turn.
       let call = try open(request, app: key)
       var response = try perform(call, route)
@@ -179,7 +193,7 @@ package final class Service: RequestHandler, Sendable {
       log.warning("request \(request.id) took more than \(settings.workSeconds) s and was ended")
       let error = ServerError(
         .internalErrorStop,
-        "the server works for \(settings.workSeconds) s on a request at the most")
+        "the server works on a request for at most \(settings.workSeconds) s")
       return Response.error(error, to: request)
     case nil:
       if let cause = error.cause { log.error("request \(request.id): \(cause)") }
@@ -206,7 +220,7 @@ package final class Service: RequestHandler, Sendable {
   private func perform(_ call: AuthenticatedRequest, _ route: Route) throws(ServerError) -> Response
   {
     switch route {
-    case .health, .poll, .pubNub: try health(call.request)
+    case .health, .metrics, .poll, .pubNub: try health()
     case .ping: ping(call)
     case .collection(_, let name): try collection(call, name)
     case .entity(_, let collection, id: let id): try entity(call, collection, id: id)
@@ -215,6 +229,7 @@ package final class Service: RequestHandler, Sendable {
     case .group(_, let name): try group(call, name)
     case .batch(_, let name): try batch(call, name)
     case .history(_, let name): try history(call, name)
+    case .indexes(_, let name): try indexes(call, name)
     case .permissions(_, let name): try permissions(call, name)
     case .users: try users(call)
     case .user(_, let id): try user(call, id)
@@ -229,7 +244,7 @@ package final class Service: RequestHandler, Sendable {
     case .mail: Response(204)
     case .verifyAddress(_, let name): try verifyAddress(call, of: name)
     case .removeCollection: try removeCollection(call)
-    case .customEndpoint: throw ServerError(.endpointNotFound)
+    case .customEndpoint(_, let name): try customEndpoint(call, name)
     case .register(_, let user): try register(call, user)
     case .unregister(_, let user): try unregister(call, user)
     case .subscribe(_, let name): try subscribe(call, name)
@@ -245,7 +260,7 @@ package final class Service: RequestHandler, Sendable {
   // MARK: The server itself
 
   /// Answers 200 if the data can be read.
-  private func health(_ request: Request) throws(ServerError) -> Response {
+  private func health() throws(ServerError) -> Response {
     try store.check()
     return Response.json(200, ["status": "ok"])
   }
@@ -264,6 +279,7 @@ package final class Service: RequestHandler, Sendable {
 
   package func close() {
     live.close()
+    indexBuilder.close()
     store.close()
   }
 }

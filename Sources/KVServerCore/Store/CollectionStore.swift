@@ -4,7 +4,7 @@ package import KVBase
 package protocol CollectionStore: Sendable {
   func exists(_ collection: CollectionKey) throws(ServerError) -> Bool
 
-  /// Who may do what; the defaults where nothing is set.
+  /// The permissions of the collection; the defaults where nothing is set.
   func permissions(of collection: CollectionKey) throws(ServerError) -> Permissions
 
   /// Sets who may do what; nil: what is the default. The collection is made if there is none.

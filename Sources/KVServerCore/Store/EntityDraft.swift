@@ -8,8 +8,8 @@ package struct EntityDraft: Sendable {
   private var stem: [UInt8]
   /// The `_acl` that the client sent; nil: none.
   package var acl: ACL?
-  /// Members of `_kmd` besides the times, as JSON, each with a comma before it.
-  package var metadata = ""
+  /// Members of `_kmd` besides the times.
+  package var metadata = JSONObject()
 
   /// Takes an entity out of a request. `id`: where the request's path says which entity it is.
   package init(
@@ -44,14 +44,22 @@ package struct EntityDraft: Sendable {
     stem.removeLast()
   }
 
+  /// The entity that was sent, with its `_id` and without the members that only the server writes.
+  package var json: [UInt8] {
+    guard let acl else { return stem + [UInt8(ascii: "}")] }
+    return stem + Array(",\"_acl\":".utf8) + acl.json + [UInt8(ascii: "}")]
+  }
+
   /// The entity as it is stored: `_acl` and `_kmd` are its last members.
   package func body(_ acl: ACL, created: Timestamp, modified: Timestamp) -> [UInt8] {
-    var body = stem
-    body.reserveCapacity(stem.count + 192)
-    body += ",\"_acl\":".utf8
-    body += acl.json
-    body += ",\"_kmd\":{\"ect\":\"\(created)\",\"lmt\":\"\(modified)\"\(metadata)}}".utf8
-    return body
+    var times = JSONObjectWriter(reservingCapacity: 72)
+    times.add("ect", .string(created.description))
+    times.add("lmt", .string(modified.description))
+    for member in metadata.members { times.add(member.name, member.value) }
+    var body = JSONObjectWriter(continuing: stem, reservingCapacity: 192)
+    body.add("_acl", json: acl.json)
+    body.add("_kmd", json: times.finish())
+    return body.finish()
   }
 
   /// Refuses a `_geoloc` that is not [longitude, latitude].
@@ -64,7 +72,7 @@ package struct EntityDraft: Sendable {
     }
     guard let location, !isLocation(location) else { return }
     throw ServerError(
-      .parameterValueOutOfRange, "_geoloc is [longitude, latitude] within -180…180 and -90…90")
+      .parameterValueOutOfRange, "_geoloc must be [longitude, latitude] within -180…180 and -90…90")
   }
 
   private static func find(

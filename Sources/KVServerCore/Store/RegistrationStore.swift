@@ -1,4 +1,4 @@
-/// Who listens to what, so that polls go on after a restart.
+/// The registrations and subscriptions of live data, stored so that polls continue after a restart.
 package protocol RegistrationStore: Sendable {
   /// All registrations and subscriptions, in the order in which they were made.
   func all() throws(ServerError) -> [LiveRegistration]

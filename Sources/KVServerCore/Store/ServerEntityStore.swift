@@ -33,8 +33,8 @@ package protocol ServerEntityStore: Sendable {
     within budget: WorkBudget, into groups: inout GroupReader
   ) throws(ServerError)
 
-  /// What has changed since a moment, which is included. Throws if that is not known, or if there are more changes
-  /// than an answer may hold: a part of them would be taken for all.
+  /// The changes since a moment, inclusive. Throws if that is not known, or if there are more changes than an answer may
+  /// hold: a part of them would be taken for all.
   ///
   /// `withLeft`: what the principal may not read any more is in `left`; else it counts as deleted.
   func changes(
@@ -43,7 +43,7 @@ package protocol ServerEntityStore: Sendable {
   ) throws(ServerError) -> EntityChanges
 
   /// Carries out writes in one transaction, each on its own: one that is refused does not keep the others out. Gives
-  /// what each has left behind; nil: it was deleted. The collection is made if there is none and something is to be
+  /// what each has stored; nil: it was deleted. The collection is made if there is none and something is to be
   /// in it.
   func perform(
     _ writes: [Result<EntityWrite, ServerError>], in collection: CollectionKey,
@@ -68,7 +68,7 @@ extension ServerEntityStore {
   }
 }
 
-/// What a write left behind.
+/// What a write has stored.
 package struct WrittenEntity: Sendable {
   package var id: String
   package var body: [UInt8]
@@ -86,7 +86,7 @@ package struct WrittenEntity: Sendable {
   }
 }
 
-/// What has changed in a collection since a moment, as one principal may see it.
+/// The changes of a collection since a moment that one principal may see.
 package struct EntityChanges: Sendable {
   /// The entities that were created or changed.
   package var changed: any EntityCursor

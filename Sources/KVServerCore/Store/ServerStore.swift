@@ -15,6 +15,7 @@ package protocol ServerStore: AnyObject, Sendable {
 
   var entities: any ServerEntityStore { get }
   var collections: any CollectionStore { get }
+  var indexes: any IndexStore { get }
   var accounts: any AccountStore { get }
   var sessions: any SessionStore { get }
   var groups: any UserGroupStore { get }
@@ -32,7 +33,7 @@ package protocol ServerStore: AnyObject, Sendable {
 
   /// Brings what is committed from now on to `feed`, and starts the store's own upkeep. To be called once, before the
   /// first write of an entity.
-  func start(_ feed: any LiveFeed)
+  func start(_ feed: any LivePublisher)
 
   /// Returns when the feed has been brought all that had been committed, on any server, before the call.
   func catchUp()
@@ -43,6 +44,9 @@ package protocol ServerStore: AnyObject, Sendable {
   func publish(
     _ message: [UInt8], to topic: String, from user: String, audience: Audience, in app: Int64
   ) throws(ServerError) -> Int64
+
+  /// How the store is doing. Does not wait for the data.
+  var status: StoreStatus { get }
 
   /// Throws unless the data can be read.
   func check() throws(ServerError)

@@ -4,7 +4,7 @@ package import KVJSON
 /// What `_kmd` says of a user besides the times of his entity: his state, his last login, what is known of his
 /// address.
 package struct UserMetadata: Sendable {
-  private var members: JSONObject
+  package private(set) var members: JSONObject
 
   /// Reads a stored user.
   package init(of body: [UInt8]) {
@@ -16,11 +16,6 @@ package struct UserMetadata: Sendable {
   package subscript(_ name: String) -> JSONValue? {
     get { members[name] }
     set { members[name] = newValue }
-  }
-
-  /// The members as JSON, each with a comma before it.
-  package var text: String {
-    members.members.map { ",\(JSONValue.string($0.name).text):\($0.value.text)" }.joined()
   }
 }
 
@@ -62,7 +57,7 @@ extension EntityDraft {
     }
     guard let draft else { return nil }
     self = draft
-    self.metadata = metadata.text
+    self.metadata = metadata.members
   }
 
   /// The body of a stored user to which an event is no change of his entity: his times and his access list stay.

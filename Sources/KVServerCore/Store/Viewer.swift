@@ -1,4 +1,4 @@
-/// Who reads or writes a collection, and the permissions of that collection.
+/// The principal that reads or writes a collection, and the collection's permissions.
 package struct Viewer: Sendable {
   package let principal: Principal
   package let permissions: Permissions
@@ -28,7 +28,8 @@ package struct Viewer: Sendable {
       let rule = permissions[action]
       if rule == .never {
         throw ServerError(
-          .insufficientCredentials, "the collection's permissions allow nobody to \(action)")
+          .insufficientCredentials, "the collection's permissions do not allow anybody to \(action)"
+        )
       }
       return rule
     }

@@ -1,6 +1,6 @@
 package import KVBase
 
-/// What is stored under the id of a write, as its viewer finds it.
+/// The stored entity with the id of a write, as far as its viewer may see it.
 package enum StoredEntity: Sendable {
   case missing
   /// There is one that the viewer may not write to.
@@ -87,7 +87,7 @@ extension EntityWrite {
 }
 
 extension Viewer {
-  /// What has to be asked of the stored entity in order to write it; nil: nothing, a create looks when it inserts.
+  /// The permission that a write of the stored entity needs; nil: nothing, a create looks when it inserts.
   package func access(for write: EntityWrite) -> Result<RowAccess?, ServerError> {
     Result { () throws(ServerError) in
       let rule = try rule(for: write.operation)

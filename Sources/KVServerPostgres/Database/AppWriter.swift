@@ -32,7 +32,7 @@ final class AppWriter: Sendable {
   }
 
   /// Runs `body` in a transaction; it may run again. `reading`: statements that run in the same round trip that takes the
-  /// time, behind it; `body` is given their rows. A store that need not survive a power failure is not durable.
+  /// time, after it; `body` is given their rows. A store that need not survive a power failure is not durable.
   func write<R>(
     app: Int64, reading: [SQL] = [], durably: Bool = true,
     _ body: (Transaction, [ResultRows]) throws(PostgresError) -> R

@@ -73,6 +73,20 @@ final class PostgresConnection {
     }
   }
 
+  /// Waits for notifications of channels that are listened to, for so many milliseconds at the most. Gives what they
+  /// say.
+  func notifications(within milliseconds: Int32) throws(PostgresError) -> [String] {
+    var entry = pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0)
+    _ = poll(&entry, 1, milliseconds)
+    guard PQconsumeInput(connection) == 1 else { throw lost() }
+    var texts: [String] = []
+    while let notification = PQnotifies(connection) {
+      texts.append(String(cString: notification.pointee.extra))
+      PQfreemem(notification)
+    }
+    return texts
+  }
+
   // MARK: Parts
 
   private func send(_ sql: SQL) throws(PostgresError) {
@@ -119,7 +133,10 @@ final class PostgresConnection {
           ?? lost()
         PQclear(result)
         problem = problem ?? error
-        if PQstatus(connection) != CONNECTION_OK || state == nil { throw problem ?? error }
+        if PQstatus(connection) != CONNECTION_OK || state == nil {
+          isBroken = true
+          throw problem ?? error
+        }
       default: rows.append(ResultRows(result))
       }
     }

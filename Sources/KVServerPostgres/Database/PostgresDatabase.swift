@@ -16,6 +16,8 @@ final class PostgresDatabase: Sendable {
     /// Open connections that nobody uses, the one used last at the end.
     var idle: [Idle] = []
     var open = 0
+    /// How many threads wait for a connection.
+    var waiting = 0
     var isClosed = false
   }
 
@@ -45,6 +47,13 @@ final class PostgresDatabase: Sendable {
   /// A connection of the caller's own.
   func connect() throws(PostgresError) -> PostgresConnection {
     try PostgresConnection(to: address, setup: setup)
+  }
+
+  var status: StoreStatus.Pool {
+    state.withLock {
+      StoreStatus.Pool(
+        limit: maxConnections, open: $0.open, idle: $0.idle.count, waiting: $0.waiting)
+    }
   }
 
   func close() {
@@ -113,7 +122,12 @@ final class PostgresDatabase: Sendable {
       }
       do throws(PostgresError) {
         try connection.run("COMMIT")
-      } catch  where connection.isBroken {
+      } catch {
+        // A statement that was sent along with the end of the transaction has failed.
+        guard connection.isBroken else {
+          Self.rollBack(connection)
+          throw error
+        }
         guard try wasCommitted(isCommitted) else { throw PostgresError(.conflict, error.message) }
       }
       return result
@@ -136,13 +150,14 @@ final class PostgresDatabase: Sendable {
   private static func ending<R>(
     _ connection: PostgresConnection, _ body: () throws(PostgresError) -> R
   ) throws(PostgresError) -> R {
-    let result: R
-    do throws(PostgresError) { result = try body() } catch {
+    do throws(PostgresError) {
+      let result = try body()
+      try connection.run("COMMIT")
+      return result
+    } catch {
       rollBack(connection)
       throw error
     }
-    try connection.run("COMMIT")
-    return result
   }
 
   /// Runs statements and the end of their transaction, which was begun.
@@ -188,35 +203,43 @@ final class PostgresDatabase: Sendable {
   private func withConnection<R>(
     isNew: Bool, _ body: (PostgresConnection) throws(PostgresError) -> R
   ) throws(PostgresError) -> R {
-    let idle = try take()
+    let idle = try checkOut()
     let connection: PostgresConnection
     if let idle, !isNew {
       connection = idle.connection
     } else {
       do throws(PostgresError) { connection = try connect() } catch {
-        give(nil)
+        checkIn(nil)
         throw error
       }
     }
-    defer { give(connection.isBroken ? nil : Idle(connection: connection)) }
+    defer { checkIn(connection.isBroken ? nil : Idle(connection: connection)) }
     return try body(connection)
   }
 
   /// A connection that nobody uses, or nil: the caller may open one.
-  private func take() throws(PostgresError) -> Idle? {
+  private func checkOut() throws(PostgresError) -> Idle? {
+    var isWaiting = false
     let taken = state.wait(until: .after(seconds: Self.maxWait)) { state -> Idle?? in
+      if isWaiting { state.waiting -= 1 }
+      isWaiting = false
       if state.isClosed { return nil }
       if let idle = state.idle.popLast() { return .some(idle) }
-      guard state.open < maxConnections else { return nil }
+      guard state.open < maxConnections else {
+        state.waiting += 1
+        isWaiting = true
+        return nil
+      }
       state.open += 1
       return .some(nil)
     }
+    if isWaiting { state.withLock { $0.waiting -= 1 } }
     guard let taken else { throw PostgresError(.unavailable, "all connections are in use") }
     return taken
   }
 
   /// Nil: it is closed.
-  private func give(_ idle: Idle?) {
+  private func checkIn(_ idle: Idle?) {
     state.withLockNotifyingOne { state in
       if let idle, !state.isClosed { state.idle.append(idle) } else { state.open -= 1 }
     }

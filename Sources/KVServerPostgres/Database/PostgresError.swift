@@ -11,7 +11,7 @@ struct PostgresError: Error {
     case commitUnknown
     /// Two transactions were in each other's way; the same again may work.
     case conflict
-    /// The server is a standby, stops, starts or has no room for a connection: another one may take the work.
+    /// The server is a standby, stops, starts, or has no room for a connection or its work: another one may take it.
     case unavailable
     case full
     /// The request that this was done for has ended.
@@ -39,11 +39,12 @@ struct PostgresError: Error {
 
   private static func kind(of state: String) -> Kind {
     switch state {
-    case "40001", "40P01": .conflict
-    case "57P01", "57P02", "57P03", "53300", "25006", "55P03": .unavailable
+    // 42P01: an index was dropped after the transaction had looked for it.
+    case "40001", "40P01", "42P01": .conflict
+    case "53200", "53300", "25006", "25P03", "55P03": .unavailable
     case "57014": .stopped
     case "53100": .full
-    default: state.hasPrefix("08") ? .unreachable : .other
+    default: state.hasPrefix("08") ? .unreachable : state.hasPrefix("57P") ? .unavailable : .other
     }
   }
 
@@ -57,13 +58,14 @@ struct PostgresError: Error {
 }
 
 extension ServerError {
-  /// What a client may know of it: 503 with `Retry-After` while there is no server.
+  /// What a client may know of it: 503 with `Retry-After` for everything that passes, a full disk included.
   init(_ error: PostgresError) {
     let cause = "PostgreSQL: \(error.state) \(error.message)"
     switch error.kind {
-    case .unreachable, .refused, .unavailable, .commitUnknown: self.init(.stopping, cause: cause)
+    case .unreachable, .refused, .unavailable, .commitUnknown, .conflict, .full:
+      self.init(.stopping, cause: cause)
     case .evaluation: self.init(.invalidQuerySyntax, error.message)
-    case .conflict, .full, .stopped: self.init(.internalErrorRetry, cause: cause)
+    case .stopped: self.init(.internalErrorRetry, cause: cause)
     case .other: self.init(.internalErrorStop, cause: cause)
     }
   }

@@ -19,7 +19,7 @@ enum PostgresSchema {
     let found = try connection.run("SELECT max(version) FROM kvstored")
     let version = Int(found.int64(0, 0))
     guard version <= migrations.count else {
-      throw PostgresError(.other, "the tables are of a later version of kvstored")
+      throw PostgresError(.other, "the tables were made by a newer version of kvstored")
     }
     for migration in migrations.dropFirst(version) {
       for statement in migration { connection.enqueue(statement) }
@@ -176,6 +176,24 @@ enum PostgresSchema {
         PRIMARY KEY (app, name, owner))
       """,
       "CREATE INDEX stream_owner ON stream (app, owner)",
-    ]
+    ],
+    // The indexes of collections; each has a table of its own, see `EntityIndex`.
+    [
+      """
+      CREATE TABLE entity_index (
+        number int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        collection int8 NOT NULL REFERENCES collection ON DELETE CASCADE,
+        -- NULL: it is being dropped.
+        name bytea,
+        spec bytea NOT NULL,
+        -- What may be asked of it: IndexShape.
+        shape int8 NOT NULL DEFAULT 0,
+        -- Whether a key was too long to be stored whole.
+        cut bool NOT NULL DEFAULT false,
+        -- While it is being filled: the last row that is in it. NULL: all are. Negative: it is being dropped.
+        progress int8 DEFAULT 0,
+        UNIQUE (collection, name))
+      """
+    ],
   ]
 }

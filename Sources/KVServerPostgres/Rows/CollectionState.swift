@@ -35,13 +35,15 @@ struct CollectionState: Sendable {
   /// The groups of the user it was read for.
   let groups: [String]
   let hasListeners: Bool
+  let indexes: [EntityIndex]
 
   /// `user`: whose groups count.
   static func select(_ key: CollectionKey, user: String) -> SQL {
     """
     SELECT c.number, c.permissions, c.history_days, c.history_since, c.read_rule, c.rule_since, a.clock,
       ARRAY(SELECT grp FROM group_member WHERE app = a.number AND usr = \(bind: user)),
-      EXISTS(SELECT 1 FROM live WHERE app = a.number AND collection = \(bind: key.name))
+      EXISTS(SELECT 1 FROM live WHERE app = a.number AND collection = \(bind: key.name)),
+      \(EntityIndex.selectAll(of: "c.number"))
     FROM app AS a LEFT JOIN collection AS c ON c.app = a.number AND c.name = \(bind: key.name)
     WHERE a.number = \(bind: key.app)
     """
@@ -67,6 +69,7 @@ struct CollectionState: Sendable {
     clock = rows.int64(0, 6)
     groups = rows.texts(0, 7)
     hasListeners = rows.flag(0, 8)
+    indexes = rows.texts(0, 9).compactMap { EntityIndex($0) }
   }
 
   /// The time of a read of the same moment: what it has not seen has this time or a later one.

@@ -4,7 +4,7 @@ internal import KVServerCore
 /// A row of an entity: who may see it, and what it says.
 struct StoredRow: Sendable {
   let id: String
-  /// The columns of its access list: groups are behind their mark among the users.
+  /// The columns of its access list: groups stand among the users, with a mark in front.
   let acl: ACL
   let version: StoredVersion
 

@@ -2,12 +2,15 @@ internal import KVBase
 internal import KVServerCore
 
 /// Brings what any server commits to the feed of this one, in the order of the commits: a thread with a connection of its
-/// own asks for what is new, at once when this server has written, and else many times a second. Safe from any thread.
+/// own asks for what is new, at once when this server or another one has written, and else many times a second. Safe
+/// from any thread.
 ///
 /// Nobody has to be told of a commit, so none is missed: the tables are the truth.
 final class CommitFeed: Sendable {
   /// Seconds between questions.
   private static let interval = 0.05
+  /// Nanoseconds between two notifications of other servers.
+  private static let notifyingInterval: Int64 = 10_000_000
   /// Seconds to wait after a failure.
   private static let pause = 0.5
   /// Seconds without an answer after which this server must not serve any more.
@@ -18,6 +21,9 @@ final class CommitFeed: Sendable {
     var wanted = 0
     var done = 0
     var lastPass: Int64 = monotonicNanoseconds()
+    /// Whether this server has committed what the others were not told of, and when they were told last.
+    var hasWritten = false
+    var lastNotification: Int64 = 0
     var isStarted = false
     var isClosed = false
   }
@@ -25,6 +31,7 @@ final class CommitFeed: Sendable {
   private let database: PostgresDatabase
   private let epoch: String
   private let log: Log
+  private let listener: CommitListener
   private let state = Monitor(State())
 
   /// `epoch`: that of the data when it was opened.
@@ -32,25 +39,27 @@ final class CommitFeed: Sendable {
     self.database = database
     self.epoch = epoch
     self.log = log
+    listener = CommitListener(database)
   }
 
   /// Begins with what the apps' histories, which were read before, do not have. `apps`: the times up to which they do.
-  func start(_ feed: any LiveFeed, apps: [Int64: Int64]) {
+  func start(_ feed: any LivePublisher, apps: [Int64: Int64]) {
     state.withLock { $0.isStarted = true }
+    listener.start { [self] in state.withLockNotifyingAll { $0.wanted += 1 } }
     _ = Worker("kv-feed") { [self] in
       var reader = CommitReader(feed, clocks: apps, epoch: epoch)
       var hasFailed = false
       while let wanted = next(hasFailed: hasFailed) {
         do throws(PostgresError) {
-          try reader.read(from: database)
-          if hasFailed { log.info("the feed of commits goes on") }
+          try reader.read(from: database, telling: takeNotification())
+          if hasFailed { log.info("the feed of commits continues") }
           hasFailed = false
           state.withLockNotifyingAll { state in
             state.done = max(state.done, wanted)
             state.lastPass = monotonicNanoseconds()
           }
         } catch {
-          if !hasFailed { log.error("the feed of commits stands still: \(error.message)") }
+          if !hasFailed { log.error("the feed of commits has stopped: \(error.message)") }
           hasFailed = true
           reader.disconnect()
         }
@@ -58,10 +67,31 @@ final class CommitFeed: Sendable {
     }
   }
 
-  func close() { state.withLockNotifyingAll { $0.isClosed = true } }
+  func close() {
+    listener.close()
+    state.withLockNotifyingAll { $0.isClosed = true }
+  }
 
-  /// Somebody has committed.
-  func wake() { state.withLockNotifyingAll { $0.wanted += 1 } }
+  /// Wakes the feed after a commit of this server.
+  func wake() {
+    state.withLockNotifyingAll { state in
+      state.wanted += 1
+      state.hasWritten = true
+    }
+  }
+
+  /// What tells other servers of commits of this one, if that is due; else nil.
+  private func takeNotification() -> SQL? {
+    let now = monotonicNanoseconds()
+    return state.withLock { state in
+      guard state.hasWritten, now - state.lastNotification >= Self.notifyingInterval else {
+        return nil
+      }
+      state.hasWritten = false
+      state.lastNotification = now
+      return listener.notification
+    }
+  }
 
   /// Waits for a pass that begins after the call; for a few seconds at the most.
   func catchUp() {
@@ -74,18 +104,29 @@ final class CommitFeed: Sendable {
     }
   }
 
-  /// Throws if the feed stands still: another server may have written what this one does not know of.
+  /// How many have asked for a pass that has not ended, and how many seconds ago one has.
+  var status: (waiting: Int, age: Double) {
+    state.withLock { state in
+      let age = Double(monotonicNanoseconds() - state.lastPass) / 1e9
+      return (state.wanted - state.done, state.isStarted ? age : 0)
+    }
+  }
+
+  /// Throws if the feed has stopped: another server may have written what this one does not know of.
   func check() throws(PostgresError) {
-    let (lastPass, isStarted) = state.withLock { ($0.lastPass, $0.isStarted) }
-    let silence = Double(monotonicNanoseconds() - lastPass) / 1e9
-    if isStarted, silence > Self.maxSilence {
-      throw PostgresError(.unavailable, "the feed of commits has stood still for \(Int(silence)) s")
+    let silence = status.age
+    if silence > Self.maxSilence {
+      throw PostgresError(
+        .unavailable, "the feed of commits has been stopped for \(Int(silence)) s")
     }
   }
 
   /// Waits until it is time to ask. Gives how many have wanted that; nil: it is over.
   private func next(hasFailed: Bool) -> Int? {
-    let pause = Deadline.after(seconds: hasFailed ? Self.pause : Self.interval)
+    // Others that are still to be told have to wait no longer than the time between two notifications.
+    let usual =
+      state.withLock { $0.hasWritten } ? Double(Self.notifyingInterval) / 1e9 : Self.interval
+    let pause = Deadline.after(seconds: hasFailed ? Self.pause : usual)
     _ = state.wait(until: pause) { state -> Bool? in
       state.isClosed || (state.wanted > state.done && !hasFailed) ? true : nil
     }
@@ -95,13 +136,13 @@ final class CommitFeed: Sendable {
 
 /// Reads what is new. One thread.
 private struct CommitReader {
-  private let feed: any LiveFeed
+  private let feed: any LivePublisher
   /// The times up to which everything was told, by app.
   private var clocks: [Int64: Int64]
   private let epoch: String
   private var connection: PostgresConnection?
 
-  init(_ feed: any LiveFeed, clocks: [Int64: Int64], epoch: String) {
+  init(_ feed: any LivePublisher, clocks: [Int64: Int64], epoch: String) {
     self.feed = feed
     self.clocks = clocks
     self.epoch = epoch
@@ -109,14 +150,20 @@ private struct CommitReader {
 
   mutating func disconnect() { connection = nil }
 
-  mutating func read(from database: PostgresDatabase) throws(PostgresError) {
+  /// `notification`: what other servers are told along with it.
+  mutating func read(
+    from database: PostgresDatabase, telling notification: SQL?
+  ) throws(PostgresError) {
     let connection: PostgresConnection
     if let known = self.connection {
       connection = known
     } else {
       connection = try database.connect()
+      // Nothing is written here but notifications.
+      connection.enqueue("SET synchronous_commit = off")
     }
     self.connection = connection
+    if let notification { connection.enqueue(notification) }
     let rows = try connection.run(
       """
       SELECT number, clock, (SELECT epoch FROM kvstored) FROM app
@@ -124,7 +171,7 @@ private struct CommitReader {
       """)
     for row in 0..<rows.count {
       guard rows.text(row, 2).hasSameBytes(as: epoch) else {
-        throw PostgresError(.other, "the data has been put back from a copy: restart this server")
+        throw PostgresError(.other, "the data was restored from a copy: restart this server")
       }
       let app = rows.int64(row, 0)
       if let known = clocks[app], rows.int64(row, 1) > known {

@@ -9,7 +9,7 @@ struct EntityWriter {
   let transaction: AppWriter.Transaction
   let collection: CollectionState
   let number: Int64
-  /// What is stored, by id.
+  /// The stored rows, by id.
   private var stored: [RecordID: StoredRow] = [:]
   private var changes: LiveChanges
   private var now: Timestamp { transaction.now }
@@ -84,8 +84,9 @@ struct EntityWriter {
         \(bind: record.created.milliseconds), \(bind: record.modified.milliseconds),
         \(bind: record.body))
       """)
+    for index in collection.indexes { add(index.entry(record.body), of: record.id, to: index) }
     stored[RecordID(record.id)] = StoredRow(record)
-    try note(record.id, .create(body: record.body), for: acl)
+    try recordChange(record.id, .create(body: record.body), for: acl)
   }
 
   mutating func update(_ record: EntityRecord, changesAccess: Bool) throws(PostgresError) {
@@ -99,8 +100,9 @@ struct EntityWriter {
         body = \(bind: record.body)
       WHERE collection = \(bind: number) AND id = \(bind: record.id)
       """)
+    for index in collection.indexes { update(index, to: record) }
     stored[RecordID(record.id)] = StoredRow(record)
-    try note(record.id, .update(body: record.body), for: acl)
+    try recordChange(record.id, .update(body: record.body), for: acl)
   }
 
   /// Keeps the access list that is about to be replaced, if it differs from the new one.
@@ -128,18 +130,34 @@ struct EntityWriter {
         FROM entity WHERE collection = \(bind: number) AND id = ANY(\(bind: ids))
         """)
     }
+    for index in collection.indexes { transaction.enqueue(index.remove(ids, from: number)) }
     transaction.enqueue(
       "DELETE FROM entity WHERE collection = \(bind: number) AND id = ANY(\(bind: ids))")
     for row in rows {
       stored[RecordID(row.id)] = nil
-      try note(row.id, .delete(at: now), for: row.acl)
+      try recordChange(row.id, .delete(at: now), for: row.acl)
     }
+  }
+
+  // MARK: Indexes
+
+  /// Puts a row's new values in the place of the old ones, if they differ.
+  private func update(_ index: EntityIndex, to record: EntityRecord) {
+    let entry = index.entry(record.body)
+    if let old = stored[RecordID(record.id)], index.entry(old.version.body) == entry { return }
+    transaction.enqueue(index.remove([record.id], from: number))
+    add(entry, of: record.id, to: index)
+  }
+
+  private func add(_ entry: EntityIndex.Entry, of id: String, to index: EntityIndex) {
+    if !entry.rows.isEmpty { transaction.enqueue(index.insert(entry, id: id, in: number)) }
+    if let note = index.note(entry.shape, isCut: entry.isCut) { transaction.enqueue(note) }
   }
 
   // MARK: Live data
 
   /// Notes a change for live data, with the present members of groups among those who may read.
-  private mutating func note(
+  private mutating func recordChange(
     _ id: String, _ what: LiveChange.What, for acl: ACL
   ) throws(PostgresError) {
     guard collection.hasListeners else { return }
@@ -158,7 +176,7 @@ struct EntityWriter {
     changes.add(LiveChange(id: id, what, acl: acl.resolvingGroups { members[RecordID($0)] ?? [] }))
   }
 
-  /// Stores what was noted, to be sent to those who listen. The last step.
+  /// Stores what was recorded, to be sent to those who listen. The last step.
   func announce() {
     LiveJournal.add(.changes(changes), of: collection.key.name, in: transaction)
   }

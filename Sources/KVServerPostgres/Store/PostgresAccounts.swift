@@ -90,7 +90,7 @@ final class PostgresAccounts: AccountStore {
         return .failure(ServerError(.userAlreadyExists))
       }
       var draft = draft
-      draft.metadata = UserMetadata(of: row.version.body).text
+      draft.metadata = UserMetadata(of: row.version.body).members
       return .success(try Self.rewrite(row, draft, in: &users, for: viewer))
     }
     return try result.get()

@@ -2,7 +2,7 @@ internal import KVBase
 internal import KVJSON
 internal import KVServerCore
 
-/// What is set for collections: read again each time, since other servers may set it. Safe from any thread.
+/// The settings of collections: read again each time, since other servers may set it. Safe from any thread.
 final class PostgresCollections: CollectionStore {
   private let writer: AppWriter
   private let defaults: CollectionDefaults

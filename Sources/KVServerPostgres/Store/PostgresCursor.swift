@@ -11,7 +11,7 @@ final class PostgresCursor: EntityCursor, @unchecked Sendable {
     case scan(after: Int64)
     /// In the order of ids, after one, up to another.
     case walk(after: String, last: String?)
-    /// These rows, by their numbers, from an index on.
+    /// Rows with these numbers, from an index on.
     case rows([Int64], next: Int)
     /// By a sort key; the rows are not known yet.
     case sort(Sorter)
@@ -23,11 +23,11 @@ final class PostgresCursor: EntityCursor, @unchecked Sendable {
   private static let maxRows = 1000
 
   private let database: PostgresDatabase
-  private let selection: Selection
+  private var selection: RowSelection
   private var plan: Plan
   private var skip: Int
 
-  init(_ plan: Plan, _ selection: Selection, skip: Int = 0, of database: PostgresDatabase) {
+  init(_ plan: Plan, _ selection: RowSelection, skip: Int = 0, of database: PostgresDatabase) {
     self.plan = plan
     self.selection = selection
     self.skip = skip
@@ -40,6 +40,7 @@ final class PostgresCursor: EntityCursor, @unchecked Sendable {
     let found = try storage { () throws(PostgresError) in
       try database.snapshot { (connection) throws(PostgresError) in
         (self.plan, self.skip) = (plan, skip)
+        selection = try selection.current(on: connection)
         return try bodies(limit: page.remaining, bytes: page.missingBytes, on: connection)
       }
     }
@@ -138,7 +139,8 @@ final class PostgresCursor: EntityCursor, @unchecked Sendable {
   private func order(
     by sorter: Sorter, limit: Int, on connection: PostgresConnection
   ) throws(PostgresError) -> [Int64] {
-    var found: [(key: [UInt8], place: Int, number: Int64)] = []
+    if let walk = selection.walk { return try order(by: walk, limit: limit, on: connection) }
+    var found: [(key: [UInt8], index: Int, number: Int64)] = []
     let select: SQL = "SELECT n, body, id FROM entity WHERE \(selection.condition) ORDER BY id"
     try connection.forEachRow(of: select, within: selection.budget) {
       (rows, row) throws(PostgresError) in
@@ -149,10 +151,30 @@ final class PostgresCursor: EntityCursor, @unchecked Sendable {
       return true
     }
     found.sort {
-      ($0.key == $1.key) ? $0.place < $1.place : $0.key.lexicographicallyPrecedes($1.key)
+      ($0.key == $1.key) ? $0.index < $1.index : $0.key.lexicographicallyPrecedes($1.key)
     }
     defer { skip = 0 }
     return found.dropFirst(skip).prefix(limit).map(\.number)
+  }
+
+  /// The same in the order of an index: only what comes before the end of the page is read.
+  private func order(
+    by walk: SQL, limit: Int, on connection: PostgresConnection
+  ) throws(PostgresError) -> [Int64] {
+    defer { skip = 0 }
+    if selection.isExact {
+      let rows = try connection.run(
+        "SELECT n FROM (\(walk)\(range(limit))) AS page", within: selection.budget)
+      return (0..<rows.count).map { rows.int64($0, 0) }
+    }
+    var found: [Int64] = []
+    let end = skip.addingReportingOverflow(limit)
+    try connection.forEachRow(of: walk, within: selection.budget) {
+      (rows, row) throws(PostgresError) in
+      if try selection.matches(rows.bytes(row, 1)) { found.append(rows.int64(row, 0)) }
+      return end.overflow || found.count < end.partialValue
+    }
+    return Array(found.dropFirst(skip))
   }
 
   private func collect(

@@ -2,14 +2,16 @@ internal import KVBase
 internal import KVQuery
 internal import KVServerCore
 
-/// What has changed in a collection since a moment.
+/// The changes of a collection since a moment.
 extension PostgresEntities {
   func changes(
     of query: Query, since: Timestamp, withLeft: Bool, in key: CollectionKey,
     for principal: Principal, within budget: WorkBudget
   ) throws(ServerError) -> EntityChanges {
     let state = try state(key, for: principal)
-    let selection = try selection(query, of: state, for: principal, to: .read, within: budget)
+    // Of what has changed, each is matched: no index knows it better.
+    let selection = try selection(query, of: state, for: principal, to: .read, within: budget)?
+      .withoutIndexes
     try check(since, state, for: principal)
     guard let selection else {
       return EntityChanges(changed: EmptyCursor(), deleted: [], left: [], start: state.readTime)
@@ -22,7 +24,7 @@ extension PostgresEntities {
     guard let found else {
       throw ServerError(
         .resultSetSizeExceeded,
-        "more than \(EntityList.maxEntities) changes: read everything instead")
+        "more than \(EntityList.maxEntities) changes; read everything instead")
     }
     let cursor = PostgresCursor(.rows(found.changed, next: 0), selection, of: database)
     return EntityChanges(
@@ -43,7 +45,8 @@ extension PostgresEntities {
       throw ServerError(.parameterValueOutOfRange, "the user has joined or left a group since")
     }
     guard since <= state.readTime else {
-      throw ServerError(.parameterValueOutOfRange, "this data was not read at \(since)")
+      throw ServerError(
+        .parameterValueOutOfRange, "since is not the time of a former read of this data: \(since)")
     }
   }
 
@@ -61,13 +64,13 @@ extension PostgresEntities {
 private struct ChangeReader {
   typealias Changes = (changed: [Int64], deleted: [String], left: [String])
 
-  private let selection: Selection
+  private let selection: RowSelection
   private let since: Int64
   private let connection: PostgresConnection
   /// One more than may be, to notice that there are too many.
   private let limit = EntityList.maxEntities + 1
 
-  init(_ selection: Selection, since: Timestamp, _ connection: PostgresConnection) {
+  init(_ selection: RowSelection, since: Timestamp, _ connection: PostgresConnection) {
     self.selection = selection
     self.since = since.milliseconds
     self.connection = connection
@@ -87,8 +90,8 @@ private struct ChangeReader {
     return (changed, all.map(\.text), left.map(\.text))
   }
 
-  /// What was written since and may be read: the numbers of what matches, the ids of what does not, and the bytes of
-  /// what matches.
+  /// The entities that were written since then and may be read: the numbers of what matches, the ids of what does not, and
+  /// the bytes of what matches.
   private func written() throws(PostgresError) -> ([Int64], Set<RecordID>, Int) {
     var (changed, bytes): ([Int64], Int) = ([], 0)
     var unmatched: Set<RecordID> = []

@@ -69,11 +69,16 @@ final class PostgresEntities: ServerEntityStore {
       return (0, state.readTime)
     }
     if selection.isExact {
-      let rows = try storage { () throws(PostgresError) in
-        try database.read(
-          "SELECT count(*) FROM entity WHERE \(selection.condition)", within: budget)
+      let count = try storage { () throws(PostgresError) in
+        try database.snapshot { (connection) throws(PostgresError) -> Int64? in
+          let selection = try selection.current(on: connection)
+          guard selection.isExact else { return nil }
+          return try connection.run(
+            "SELECT count(*) FROM entity WHERE \(selection.condition)", within: budget
+          ).int64(0, 0)
+        }
       }
-      return (Int(rows.int64(0, 0)), state.readTime)
+      if let count { return (Int(count), state.readTime) }
     }
     var count = 0
     try forEachEntity(of: selection, restart: { count = 0 }) { _, _, _ in
@@ -195,22 +200,25 @@ final class PostgresEntities: ServerEntityStore {
   func selection(
     _ query: Query, of state: CollectionState, for principal: Principal,
     to action: Permissions.Action, within budget: WorkBudget
-  ) throws(ServerError) -> Selection? {
+  ) throws(ServerError) -> RowSelection? {
     let viewer = state.viewer(for: principal)
     let access = state.access(
       try viewer.rule(for: action), for: viewer, isWriting: action != .read)
-    return state.number.map { Selection(query, in: $0, access, within: budget) }
+    return state.number.map {
+      RowSelection(query, in: $0, access, within: budget, indexes: state.indexes)
+    }
   }
 
   /// Calls `body` for each selected entity, in the order of storage, as long as it says that it wants more. `restart` is
   /// called before each beginning: there may be more than one.
   private func forEachEntity(
-    of selection: Selection, restart: () -> Void,
+    of selection: RowSelection, restart: () -> Void,
     _ body: (_ id: String, _ modified: Timestamp, _ body: UnsafeRawBufferPointer) -> Bool
   ) throws(ServerError) {
     try storage { () throws(PostgresError) in
       try database.snapshot { (connection) throws(PostgresError) in
         restart()
+        let selection = try selection.current(on: connection)
         try connection.forEachRow(
           of: "SELECT id, modified, body FROM entity WHERE \(selection.condition) ORDER BY n",
           within: selection.budget

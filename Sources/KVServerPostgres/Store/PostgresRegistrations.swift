@@ -1,8 +1,8 @@
 internal import KVBase
 internal import KVServerCore
 
-/// Who listens to what. Every change is noted with the time of its commit, so that the other servers hear of it. Safe
-/// from any thread.
+/// The registrations and subscriptions of live data. Every change is noted with the time of its commit, so that the other
+/// servers hear of it. Safe from any thread.
 final class PostgresRegistrations: RegistrationStore {
   private let writer: AppWriter
   private var database: PostgresDatabase { writer.database }
@@ -119,7 +119,7 @@ final class PostgresRegistrations: RegistrationStore {
   }
 
   /// Notes that something has changed of what a user listens to, or of his sessions.
-  static func noteChange(of user: String, in transaction: AppWriter.Transaction) {
+  static func recordChange(of user: String, in transaction: AppWriter.Transaction) {
     transaction.enqueue(
       """
       INSERT INTO live_change (app, usr, at)
@@ -163,7 +163,7 @@ final class PostgresRegistrations: RegistrationStore {
     let sql = sql()
     try writer.write(app: app) { (transaction, _) in
       transaction.enqueue(sql)
-      Self.noteChange(of: user, in: transaction)
+      Self.recordChange(of: user, in: transaction)
     }
   }
 }

@@ -22,7 +22,7 @@ final class PostgresSessions: SessionStore {
     guard let session = try find(token) else { return }
     try writer.write(app: session.app) { (transaction, _) in
       transaction.enqueue("DELETE FROM session WHERE token = \(bind: NewSession.hash(token))")
-      PostgresRegistrations.noteChange(of: session.user, in: transaction)
+      PostgresRegistrations.recordChange(of: session.user, in: transaction)
     }
   }
 
@@ -80,6 +80,6 @@ final class PostgresSessions: SessionStore {
         (SELECT generation FROM account WHERE app = \(bind: app) AND id = \(bind: user))
       WHERE token = \(bind: kept) AND app = \(bind: app) AND usr = \(bind: user)
       """)
-    PostgresRegistrations.noteChange(of: user, in: transaction)
+    PostgresRegistrations.recordChange(of: user, in: transaction)
   }
 }

@@ -12,6 +12,7 @@ final class Upkeep: Sendable {
   private let collections: PostgresCollections
   private let log: Log
   private let isClosed = Monitor(false)
+  private let bytes = Monitor<Int?>(nil)
 
   init(_ database: PostgresDatabase, _ collections: PostgresCollections, log: Log) {
     self.database = database
@@ -27,9 +28,23 @@ final class Upkeep: Sendable {
     }
   }
 
+  /// How much the tables and indexes took when that was last looked at; nil: it has not been yet.
+  var storedBytes: Int? { bytes.withLock { $0 } }
+
   func close() { isClosed.withLockNotifyingAll { $0 = true } }
 
+  private func measure() throws(PostgresError) {
+    let rows = try database.read(
+      """
+      SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::int8 FROM pg_class
+      WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
+      """)
+    let count = Int(clamping: rows.int64(0, 0))
+    bytes.withLock { $0 = count }
+  }
+
   private func run() throws(PostgresError) {
+    try measure()
     try collections.forgetOld()
     try database.run(
       """

@@ -96,7 +96,7 @@ struct ObservedResult {
     return changes
   }
 
-  /// Which elements belong to a longest part that rises: those need not be moved.
+  /// The elements of a longest increasing subsequence: those need not be moved.
   private static func longestRise(_ values: [Int]) -> [Bool] {
     // The index of the smallest last value of a rise of each length; what comes before each index.
     var ends: [Int] = []

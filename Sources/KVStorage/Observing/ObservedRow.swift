@@ -1,5 +1,4 @@
-/// What is remembered of an entity in an observed result: no body, so that a result of any size can be
-/// followed.
+/// An entity of an observed result, without its body: no body, so that a result of any size can be followed.
 final class ObservedRow: Sendable {
   let id: [UInt8]
   /// The position in the order of storage.
@@ -20,7 +19,7 @@ final class ObservedRow: Sendable {
 
   var name: String { String(decoding: id, as: UTF8.self) }
 
-  /// As SQLite orders the rows of the query: by the key and then the id, or by the number.
+  /// Orders rows as SQLite does for the query: by the key and then the id, or by the number.
   func precedes(_ other: ObservedRow) -> Bool {
     guard let key, let otherKey = other.key else { return number < other.number }
     if key == otherKey { return id.lexicographicallyPrecedes(other.id) }

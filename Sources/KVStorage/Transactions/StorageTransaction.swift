@@ -211,7 +211,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
     return table
   }
 
-  /// Which entities match, in the query's order, and the table of those that are not our own.
+  /// The matching entities in the query's order, and the table of those that the transaction has not written.
   private func found(
     _ query: Query, _ collection: String
   ) throws(StoreError) -> (records: [TransactionRecord], table: Table?) {

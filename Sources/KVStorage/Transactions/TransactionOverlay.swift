@@ -10,7 +10,7 @@ struct TransactionOverlay: Sendable {
     var body: [UInt8]?
     /// Its row in the snapshot; nil: it is new.
     let row: Int64?
-    /// Which of the transaction's records it is, counted from 0.
+    /// The index of the record in the transaction.
     let number: Int
   }
 
@@ -60,7 +60,7 @@ struct TransactionOverlay: Sendable {
     return Array(query.limit.map { page.prefix($0) } ?? page)
   }
 
-  /// What was written and matches, ordered.
+  /// The records that the transaction wrote and that match, in order.
   private func matching(
     _ query: Query, _ order: TransactionOrder
   ) throws(StoreError) -> [(key: TransactionOrder.Key, body: [UInt8])] {
@@ -93,7 +93,7 @@ struct TransactionOrder {
   struct Key {
     var sort: [UInt8]
     var id: [UInt8]
-    /// Rows of the snapshot by their numbers, new records behind them.
+    /// Rows of the snapshot by their numbers, new records after them.
     var row: (isNew: Bool, number: Int64)
   }
 
@@ -128,7 +128,7 @@ struct TransactionOrder {
 }
 
 extension [Int64] {
-  /// The first index, not before `start`, of an element for which `test` holds, and for all behind it; the end if
+  /// The first index, not before `start`, of an element for which `test` holds, and for all after it; the end if
   /// there is none.
   fileprivate func partitioningIndex(
     from start: Int, where test: (Int64) throws(StoreError) -> Bool

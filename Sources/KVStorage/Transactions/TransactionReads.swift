@@ -8,7 +8,7 @@ struct TransactionReads: Sendable {
   private struct Scan: Sendable {
     let collection: String
     let query: Query
-    /// Of the rows found and their versions, in their order.
+    /// The digest of the rows found and their versions, in their order.
     let digest: Int
   }
 
@@ -29,13 +29,13 @@ struct TransactionReads: Sendable {
     scans.append(Scan(collection: collection, query: query, digest: rows.hashValue))
   }
 
-  /// What has changed since, for the error; nil: nothing.
+  /// The change since then, for the error; nil: nothing.
   func change(
     in storage: Storage, on db: borrowing Connection
   ) throws(SQLiteError) -> StoreError? {
     for (key, version) in records {
       if try Self.version(key, in: storage, on: db) != version {
-        return .conditionFailed(key.id.text, "was changed by somebody else meanwhile")
+        return .conditionFailed(key.id.text, "was changed by another writer in the meantime")
       }
     }
     for scan in scans {
@@ -46,7 +46,7 @@ struct TransactionReads: Sendable {
       if (rows ?? []).hashValue != scan.digest {
         return StoreError(
           .conflict,
-          "What a query of the transaction has found in \"\(scan.collection)\" has changed meanwhile."
+          "The result of a query in \"\(scan.collection)\" was changed by another writer in the meantime."
         )
       }
     }

@@ -2,7 +2,7 @@ internal import KVCallback
 internal import KVJSON
 internal import KVSync
 
-/// What a `CustomBackend` is asked for.
+/// A request to a `CustomBackend`.
 ///
 ///     extension BackendRequest {
 ///       var collection: String {
@@ -13,25 +13,26 @@ internal import KVSync
 ///       }
 ///     }
 public struct BackendRequest: Sendable {
-  /// What there is to be done.
+  /// The kind of a request.
   public enum Operation: Sendable, Hashable, CaseIterable {
     /// A page of a collection.
     case fetch
     /// Some records by their ids.
     case fetchIDs
-    /// What has changed since a token.
+    /// The changes since a token.
     case changes
     /// A batch of writes.
     case write
-    /// What others change from now on.
+    /// The changes by other clients from now on.
     case live
   }
 
+  /// The kind of the request.
   public let operation: Operation
-  /// A JSON object; `docs/backends.md` says what is in it.
+  /// The request as a JSON object: see `docs/backends.md`.
   public let json: String
 
-  /// The request as a value of a type of the program's own. Throws `.invalid` if it does not fit.
+  /// The request as a value of a type. Throws `.invalid` if it does not fit.
   public func decoded<Value: Decodable>(as type: Value.Type) throws(KVStoreError) -> Value {
     try JSONDecoding.decode(type, from: Array(json.utf8))
   }
@@ -50,34 +51,39 @@ extension BackendRequest.Operation {
   }
 }
 
-/// What a `CustomBackend` answers: the JSON object that belongs to the request.
+/// An answer of a `CustomBackend`: the JSON object that belongs to the request.
 ///
 ///     struct Page: Encodable { var records: [Person] }
 ///     let all = try BackendAnswer(Page(records: many))
 ///     let none = BackendAnswer(json: #"{"records":[]}"#)
 public struct BackendAnswer: Sendable {
+  /// The answer as JSON.
   public let json: String
 
+  /// Creates an answer from JSON, which is not checked yet.
   public init(json: String) { self.json = json }
 
-  /// A value of the program's own as JSON. Throws `.invalid` for what JSON cannot say.
+  /// Encodes a value as JSON. Throws `.invalid` if JSON cannot represent it.
   public init(_ value: some Encodable) throws(KVStoreError) {
     json = try JSONEncoding.value(of: value).text
   }
 }
 
-/// Why a `CustomBackend` does not carry out a request.
+/// The error of a request that a `CustomBackend` did not carry out.
 ///
 ///     throw BackendFailure(.network, "The service does not answer.")
 ///
-/// With `.network` and `.timeout` nobody has answered, with `.server` and `.busy` not now: both pass, and are tried again. Other
-/// codes are the backend's last word.
+/// With `.network` and `.timeout` there was no answer, and with `.server` and `.busy` the backend cannot answer at
+/// present. These requests are sent again. With any other code the backend refuses the request for good.
 public struct BackendFailure: Error {
+  /// The kind of the error.
   public let code: KVStoreError.Code
+  /// The error message: one sentence in English.
   public let message: String
-  /// Seconds after which to try again; nil: any.
+  /// The seconds after which to try again; nil: any time.
   public let after: Double?
 
+  /// Creates an error.
   public init(_ code: KVStoreError.Code, _ message: String, after: Double? = nil) {
     self.code = code
     self.message = message

@@ -3,9 +3,9 @@ internal import KVClient
 internal import KVJSON
 internal import KVSync
 
-/// A backend of the program's own: what reads and writes records for clients that are opened with `.custom`, such as a service that
-/// the library does not know, a database or a directory of files. Clients have with it what they have with any other backend:
-/// pending writes, conflicts, observers, changes, pages.
+/// A backend that the program implements itself, for clients that are opened with `.custom`. It reads and writes
+/// records of any service, database or directory of files. Clients have the same functions as with any other backend:
+/// pending writes, conflicts, observers, deltas and pages.
 ///
 ///     struct Mirror: CustomBackend {
 ///       let notes = ["a": #"{"_id":"a","text":"milk"}"#]
@@ -28,36 +28,37 @@ internal import KVSync
 ///     let mirrored = try KVStoreClient(Configuration(appKey: "notes", backend: .custom("mirror")))
 ///     await mirrored.close()
 ///
-/// What each request and answer is says `docs/backends.md`. Requests run in tasks of their own, several at the same time. A task is
-/// cancelled when nobody waits for its answer any more.
+/// `docs/backends.md` describes each request and answer. Requests run in tasks of their own, several at the same time.
+/// A task is cancelled when nobody waits for its answer any more.
 public protocol CustomBackend: Sendable {
-  /// What it can do. `.fetch`, `.fetchIDs` and `.write` have to be there, which is what it can do if it does not say so.
+  /// The operations that the backend supports. `.fetch`, `.fetchIDs` and `.write` are required, and are the default.
   var operations: Set<BackendRequest.Operation> { get }
 
-  /// Carries out a request. What it throws fails the request: a `BackendFailure` says how, and anything else that the backend
-  /// cannot do it now.
+  /// Carries out a request. If it throws a `BackendFailure`, the request fails with its code. Any other error means
+  /// that the backend cannot carry out the request at present.
   func answer(_ request: BackendRequest) async throws -> BackendAnswer
 }
 
 extension CustomBackend {
+  /// The required operations.
   public var operations: Set<BackendRequest.Operation> { [.fetch, .fetchIDs, .write] }
 }
 
 extension KVStoreClient {
-  /// Registers a backend in this process, so that clients can be opened with it: `Configuration.Backend.custom`.
+  /// Registers a backend in this process, for clients with the configuration `Configuration.Backend.custom`.
   ///
   ///     func open(_ files: some CustomBackend) throws -> KVStoreClient {
   ///       try KVStoreClient.register(files, as: "files", description: #"{"pageSize":100}"#)
   ///       return try KVStoreClient(Configuration(appKey: "notes", backend: .custom("files")))
   ///     }
   ///
-  /// `description`: a JSON object that says how its records are laid out and what it can do, as for `kv_backend_register`. Throws
-  /// `.conflict` if the name is taken.
+  /// `description` is a JSON object with the layout of the records and the abilities of the backend, as for
+  /// `kv_backend_register`. Throws `.conflict` if the name is taken.
   public static func register(
     _ backend: some CustomBackend, as name: String, description: String? = nil
   ) throws(KVStoreError) {
     guard backend.operations.isSuperset(of: [.fetch, .fetchIDs, .write]) else {
-      throw KVStoreError(.invalid, "A backend has at least fetch, fetchIDs and write.")
+      throw KVStoreError(.invalid, "A backend must support fetch, fetchIDs and write.")
     }
     let object = try JSONObject(options: description)
     try KVStoreError.mapping { () throws(StoreError) in
@@ -68,7 +69,7 @@ extension KVStoreClient {
     }
   }
 
-  /// Takes a backend out of the register. Clients that were opened with it go on. Throws `.notFound` if there is none of this name.
+  /// Removes a backend's name. Open clients keep the backend. Throws `.notFound` if no backend has this name.
   public static func unregister(_ name: String) throws(KVStoreError) {
     guard BackendRegistry.unregister(name) else {
       throw KVStoreError(.notFound, "No backend is registered as \"\(name)\".")

@@ -2,7 +2,7 @@ internal import KVBase
 internal import KVCallback
 internal import KVSync
 
-/// Carries out the requests of a backend by tasks: so many at the same time, and long polls beside them.
+/// Carries out the requests of a backend in tasks: a limited number at the same time, and long polls besides.
 final class TaskBackend: BackendHandler {
   private struct Job {
     let operation: BackendOperation
@@ -11,7 +11,7 @@ final class TaskBackend: BackendHandler {
   }
 
   private struct State {
-    /// By the numbers of their requests.
+    /// The running tasks, by the number of their request.
     var tasks: [UInt64: Task<Void, Never>] = [:]
     var running = 0
     var waiting = FIFO<Job>()
@@ -46,7 +46,7 @@ final class TaskBackend: BackendHandler {
 
   private func start(_ job: Job, _ state: inout State) {
     state.tasks[job.number] = Task { [self] in
-      // One that nobody waits for any more is not begun.
+      // A request for which nobody waits any more is not started.
       if PendingRequests.isWaiting(job.number) { await carryOut(job) }
       finish(job)
     }

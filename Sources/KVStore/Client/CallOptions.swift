@@ -2,59 +2,74 @@ internal import KVClient
 internal import KVJSON
 internal import KVSync
 
-/// What a call may choose. Each may be set for the client, for a store and for one call; the most specific one counts.
+/// The options of a call. Each can be set for the client, for a store and for one call. The most specific value
+/// applies.
 ///
 ///     var options = CallOptions()
 ///     options.timeout = 5
 ///     try await people.sync(options: options)
 public struct CallOptions: Sendable, Equatable {
-  /// Where a read gets its answer.
+  /// Where a read gets its answer from.
   public enum ReadPolicy: String, Sendable {
-    case forceLocal, forceNetwork
-    /// The local one for whoever wants it early, then the backend's.
+    /// The local answer.
+    case forceLocal
+    /// The backend's answer.
+    case forceNetwork
+    /// The local answer first, for callers that want it, and then the backend's.
     case both
-    /// The backend's; the local one if no answer came at all.
+    /// The backend's answer, or the local one if the backend did not answer.
     case networkOtherwiseLocal
   }
 
   /// Where a write goes.
   public enum WritePolicy: String, Sendable {
-    /// Saved and queued.
+    /// The write is saved and queued.
     case forceLocal
-    /// Saved and queued, then sent; being offline is a success.
+    /// The write is saved, queued and sent. If the device is offline, the call succeeds.
     case silentLocalThenNetwork
-    /// Saved and queued, then sent; being offline is an error, and the write stays queued.
+    /// The write is saved, queued and sent. If the device is offline, the call fails, and the write stays in the queue.
     case localThenNetwork
-    /// Sent only.
+    /// The write is only sent.
     case forceNetwork
   }
 
-  /// What happens when an entity was changed here and on the backend.
+  /// How a conflict is resolved.
   public enum Conflicts: String, Sendable {
-    case clientWins, serverWins, merge, optimistic
+    /// The local version replaces the backend's.
+    case clientWins
+    /// The backend's version replaces the local one.
+    case serverWins
+    /// The changes of both versions are merged, if they concern different members.
+    case merge
+    /// The conflict is left open, and the write is quarantined.
+    case optimistic
   }
 
+  /// Where a read gets its answer from.
   public var readPolicy: ReadPolicy?
+  /// Where a write goes.
   public var writePolicy: WritePolicy?
-  /// Seconds for the whole call.
+  /// The time limit of the whole call in seconds.
   public var timeout: Double?
-  /// How often a request that failed is sent again, where that is safe.
+  /// The number of times that a failed request is sent again, where that is safe.
   public var retries: Int?
-  /// Seconds after which local reads ignore what was written locally.
+  /// The seconds after which local reads ignore an entity that was stored locally.
   public var ttl: Double?
+  /// How a conflict is resolved.
   public var conflicts: Conflicts?
   /// Whether a push sends quarantined writes as well.
   public var retriesQuarantined: Bool?
-  /// Whether a pull asks only for what has changed since the last one, where the backend can tell.
+  /// Whether a pull fetches only the delta since the last one, if the backend supports that.
   public var deltaSet: Bool?
   /// Whether a pull reads page by page.
   public var autoPagination: Bool?
-  /// All other options of a call in `docs/options.md`, by their names there, as a JSON object.
+  /// All other options of a call in `docs/options.md`, as a JSON object.
   public var otherOptions: String?
 
+  /// Creates options in which nothing is set.
   public init() {}
 
-  /// As the C interface has it: what is checked there is checked there alone.
+  /// The options in the form of the C interface, which checks them.
   var object: JSONObject {
     get throws(KVStoreError) {
       var options = try JSONObject(options: otherOptions)
@@ -71,7 +86,7 @@ public struct CallOptions: Sendable, Equatable {
     }
   }
 
-  /// Nil if nothing was chosen, as for most calls.
+  /// The parsed options. Nil if none is set, as in most calls.
   var options: Options? {
     get throws(KVStoreError) {
       guard self != CallOptions() else { return nil }

@@ -1,37 +1,47 @@
 internal import KVClient
 internal import KVSync
 
-/// How a client stands, and what it does: `KVStoreClient.status` gives it.
+/// The status of a client: see `KVStoreClient.status`.
 ///
 ///     let status = try await client.status()
 ///     print(status.isSignedIn ? "signed in" : "nobody", status.pending, "waiting")
 ///     for activity in status.activities { print(activity.operation.name) }
 public struct ClientStatus: Sendable, Equatable {
-  /// A collection that was ever written to, of a tag that the client has opened stores of.
+  /// A collection that was written to, of a tag that the client has opened stores of.
   public struct Collection: Sendable, Equatable {
+    /// The name of the collection.
     public let name: String
+    /// The tag of the local data.
     public let tag: String
     /// Writes that the backend has not confirmed, including quarantined ones.
     public let pending: Int
+    /// The number of quarantined writes.
     public let quarantined: Int
-    /// When it was last read from the backend; nil: never.
+    /// The time of the last successful read from the backend; nil: never.
     public let lastSynced: Timestamp?
   }
 
-  /// A push, pull or sync that runs, and how far it is.
+  /// A running push, pull or sync and its progress.
   public struct Activity: Sendable, Equatable {
+    /// The operation.
     public let operation: SyncEvent.Operation
+    /// Its progress.
     public let progress: SyncEvent.Progress
   }
 
-  /// Nil before anything was asked of the backend.
+  /// Whether the backend can be reached. Nil before the first request.
   public let isOnline: Bool?
+  /// Whether a user is logged in.
   public let isSignedIn: Bool
-  /// Of all collections.
+  /// The number of pending writes in all collections.
   public let pending: Int
+  /// The number of quarantined writes in all collections.
   public let quarantined: Int
+  /// The collections with local data.
   public let collections: [Collection]
+  /// The operations that are running.
   public let activities: [Activity]
+  /// The open follows.
   public let follows: [FollowStatus]
 
   init(_ status: KVClient.ClientStatus) {
@@ -52,14 +62,15 @@ public struct ClientStatus: Sendable, Equatable {
 }
 
 extension KVStoreClient {
-  /// How the client stands and what it does, without a request.
+  /// Returns the status of the client, without a request.
   public func status() async throws(KVStoreError) -> ClientStatus {
     try await perform(isLocal: true) { [core] (_) throws(StoreError) in
       ClientStatus(try core.status())
     }
   }
 
-  /// The status as it is now, and after each change: four times a second at the most, and the last one in any case.
+  /// Returns a sequence of the current status and the status after each change. There are at most four in a second, and
+  /// the last one is always delivered.
   ///
   ///     for try await status in try client.statuses() {
   ///       print(status.pending, "waiting,", status.quarantined, "quarantined")

@@ -1,59 +1,62 @@
 internal import KVJSON
 
-/// What a client is opened with.
+/// The settings that a client is opened with.
 ///
 ///     var configuration = Configuration(appKey: "kid_demo", backend: .none)
 ///     configuration.dataDirectory = "/var/lib/notes"
 ///     let client = try KVStoreClient(configuration)
 public struct Configuration: Sendable {
-  /// With whom the data is synchronised.
+  /// The backend that the client synchronises with.
   public enum Backend: Sendable {
-    /// Nobody: a local database. Its stores are of the type `.sync` and stay local.
+    /// No backend: a local database. Its stores are of the type `.sync` and stay local.
     case none
-    /// A server that speaks Kinvey's protocol, such as `kvstored`. `secret`: the application's.
+    /// A server with Kinvey's protocol, such as `kvstored`. `secret` is the secret of the application.
     case host(String, secret: String)
-    /// A dedicated instance of Kinvey's.
+    /// A dedicated instance of Kinvey's service.
     case instance(String, secret: String)
-    /// A backend of the program's own, by the name that it was registered under: see `CustomBackend`.
+    /// A backend that the program has registered under this name: see `CustomBackend`.
     case custom(String)
   }
 
-  /// What is safe once it is acknowledged.
+  /// Which failures an acknowledged write survives.
   public enum Durability: String, Sendable {
-    /// It survives a loss of power.
+    /// A loss of power.
     case full
-    /// It survives the end of the process; a loss of power may take the last writes.
+    /// The end of the process. A loss of power may lose the last writes.
     case normal
   }
 
-  /// The application on the backend, such as `kid_…`.
+  /// The key of the application on the backend, such as `kid_…`.
   public var appKey: String
+  /// The backend that the client synchronises with.
   public var backend: Backend
-  /// A GraphQL schema whose models are the collections of a local database: `docs/models.md`. Nil: collections have any
-  /// name, and their entities any content.
+  /// A GraphQL schema whose models are the collections of a local database: see `docs/models.md`. Without a schema,
+  /// collections have any name, and their entities any content.
   public var schema: String?
-  /// Where local data and the session are. Nil: `$XDG_DATA_HOME/kvstore`, else `~/.local/share/kvstore`.
+  /// The directory of the local data and the session. Nil: `$XDG_DATA_HOME/kvstore`, or else `~/.local/share/kvstore`.
   public var dataDirectory: String?
-  /// Local data and sessions of different tags are apart.
+  /// The tag of the local data and the session. Different tags are kept apart.
   public var tag: String?
+  /// Which failures an acknowledged write survives.
   public var durability = Durability.full
-  /// All users of the device have one set of local data.
+  /// Whether all users of the device share one set of local data.
   public var isSharedDevice = false
-  /// What waits is pushed without being asked for.
+  /// Whether the client pushes pending writes by itself.
   public var pushesAutomatically = false
-  /// Calls without a user act as the application's master. Not for programs that you give away.
+  /// The master secret of the application, for calls without a user. Do not ship it in programs.
   public var masterSecret: String?
-  /// Of every call, unless the store or the call says something else.
+  /// The options of every call, unless the store or the call overrides them.
   public var calls = CallOptions()
-  /// All other options of `docs/options.md`, by their names there, as a JSON object.
+  /// All other options in `docs/options.md`, as a JSON object.
   public var otherOptions: String?
 
+  /// Creates a configuration with defaults for everything else.
   public init(appKey: String, backend: Backend) {
     self.appKey = appKey
     self.backend = backend
   }
 
-  /// As the C interface has it.
+  /// The options in the form of the C interface.
   var options: JSONObject {
     get throws(KVStoreError) {
       var options = try JSONObject(options: otherOptions)
@@ -82,14 +85,14 @@ public struct Configuration: Sendable {
 }
 
 extension JSONObject {
-  /// Options as a text. Nil: none.
+  /// Parses options. Nil: none.
   init(options text: String?) throws(KVStoreError) {
     guard let text else {
       self.init()
       return
     }
     guard let object = try JSONDecoding.ifValid(text)?.objectValue else {
-      throw KVStoreError(.invalid, "The options are no JSON object.")
+      throw KVStoreError(.invalid, "The options are not a JSON object.")
     }
     self = object
   }
@@ -98,7 +101,7 @@ extension JSONObject {
     if let text { self[name] = .string(text) }
   }
 
-  /// Takes over the members of another one.
+  /// Adds the members of another object.
   mutating func add(_ other: JSONObject) {
     for member in other.members { self[member.name] = member.value }
   }

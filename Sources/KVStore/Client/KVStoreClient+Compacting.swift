@@ -3,13 +3,14 @@ internal import KVClient
 internal import KVSync
 
 extension KVStoreClient {
-  /// Gives back the disk space that local data no longer needs, in the files of all tags of which stores were opened:
+  /// Returns unused disk space to the system, in the files of all tags that the client has opened stores of.
   ///
   ///     let sizes = try await client.compact()
   ///     print("\(sizes.before - sizes.after) bytes less")
   ///
-  /// The files are written anew, which needs room for a copy; reading goes on meanwhile. While a sequence of entities, a transaction or
-  /// another process reads an older state it waits, and throws `.busy` after the time of `options`. Cancelling the task ends it.
+  /// The files are rewritten, which needs space for a copy. Reads continue meanwhile. While a sequence of entities, a
+  /// transaction or another process reads an older state, the call waits. It throws `.busy` after the time limit in
+  /// `options`. Cancelling the task cancels the call.
   @discardableResult
   public func compact(
     options: CallOptions = CallOptions()
@@ -21,13 +22,13 @@ extension KVStoreClient {
   }
 }
 
-/// What came of `KVStoreClient.compact`: bytes of the files of the local data, with their logs.
+/// The result of `KVStoreClient.compact`: the sizes in bytes of the files and logs of the local data.
 ///
 ///     let sizes = try await client.compact()
 ///     print("from", sizes.before, "to", sizes.after)
 public struct CompactionResult: Sendable, Equatable {
-  /// How many there were.
+  /// The size before.
   public let before: Int
-  /// How many there are.
+  /// The size afterwards.
   public let after: Int
 }

@@ -3,15 +3,16 @@ internal import KVClient
 internal import KVJSON
 internal import KVSync
 
-/// Logging in on a page of the backend's authorization server, in a browser: the program never sees the password.
+/// Logins on a page of the backend's authorization server. The program never sees the password.
 extension KVStoreClient {
-  /// The address of the page on which somebody logs in. No request is made.
+  /// Returns the address of the login page, which the program opens in a browser. No request is made.
   ///
   ///     let page = try client.loginPage(redirectURI: "notes://login", state: "17")
   ///     print("open", page)
   ///
-  /// When they have, the browser goes to `redirectURI` with a `code` for `login(code:)`, and with `state`, which tells
-  /// that it is the answer to this page. `clientID`: what the server knows the program by; nil: the application's key.
+  /// After the login, the browser goes to `redirectURI` with a `code` for `login(code:)`, and with `state`, which
+  /// identifies the answer to this page. `clientID` is the name of the program on the server; nil: the application's
+  /// key.
   public func loginPage(
     redirectURI: String, clientID: String? = nil, state: String? = nil
   ) throws(KVStoreError) -> String {
@@ -23,11 +24,11 @@ extension KVStoreClient {
     }
   }
 
-  /// Makes the user the active one who has logged in on the page; one whom the backend does not know yet is created.
+  /// Logs in the user who has used the login page. A user who is new to the backend is created.
   ///
   ///     let user = try await client.login(code: "…", redirectURI: "notes://login")
   ///
-  /// `redirectURI` and `clientID`: those of the page. The session renews itself when it runs out: docs/sync.md.
+  /// `redirectURI` and `clientID` are those of the page. An expired session is renewed automatically: docs/sync.md.
   @discardableResult
   public func login(
     code: String, redirectURI: String, clientID: String? = nil,

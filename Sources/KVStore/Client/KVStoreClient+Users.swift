@@ -3,9 +3,9 @@ internal import KVClient
 internal import KVJSON
 internal import KVSync
 
-/// Users. While one is logged in, the local data is this user's.
+/// Users. While a user is logged in, the local data belongs to this user.
 extension KVStoreClient {
-  /// What the backend says about itself, as JSON. Throws `.network` if it cannot be reached.
+  /// Returns the backend's description of itself, as JSON. Throws `.network` if the backend cannot be reached.
   public func ping(options: CallOptions = CallOptions()) async throws(KVStoreError) -> String {
     let bytes = try await asking(options) { (core, options, cancellation) throws(StoreError) in
       try core.ping(options: options, cancellation: cancellation)
@@ -13,7 +13,7 @@ extension KVStoreClient {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Creates a user, who is logged in then. Without a name the backend makes up name and password.
+  /// Creates a user and logs it in. Without a name the backend generates a name and a password.
   @discardableResult
   public func signup(
     username: String? = nil, password: String? = nil, options: CallOptions = CallOptions()
@@ -21,7 +21,7 @@ extension KVStoreClient {
     try await signup(Self.credentials(username, password), options)
   }
 
-  /// The same with members of the user's own; `username` and `password` are among them, or made up by the backend.
+  /// Creates a user with further members and logs it in. Without `username` and `password` the backend generates them.
   @discardableResult
   public func signup(
     _ profile: some Encodable & Sendable, options: CallOptions = CallOptions()
@@ -37,7 +37,8 @@ extension KVStoreClient {
     }
   }
 
-  /// Throws `.unauthorized` for a wrong name or password, and `.pending` while writes of another user wait.
+  /// Logs a user in. Throws `.unauthorized` if the name or password is wrong, and `.pending` if writes of another user
+  /// are pending.
   @discardableResult
   public func login(
     username: String, password: String, options: CallOptions = CallOptions()
@@ -48,7 +49,7 @@ extension KVStoreClient {
     }
   }
 
-  /// The active user as last seen, without a request; nil: nobody is logged in.
+  /// Returns the active user as last read, without a request; nil: nobody is logged in.
   public func currentUser() async throws(KVStoreError) -> User? {
     let bytes = try await perform(isLocal: true) { [core] (_) throws(StoreError) -> [UInt8]? in
       try StoreError.nilIf(.noUser) { () throws(StoreError) in try core.activeUser() }
@@ -56,7 +57,7 @@ extension KVStoreClient {
     return try bytes.map { (bytes) throws(KVStoreError) in try User(JSONDecoding.json(bytes)) }
   }
 
-  /// The active user as the backend has it now.
+  /// Reads the active user from the backend.
   @discardableResult
   public func refreshUser(options: CallOptions = CallOptions()) async throws(KVStoreError) -> User {
     try await user(options) { (core, options, cancellation) throws(StoreError) in
@@ -64,7 +65,7 @@ extension KVStoreClient {
     }
   }
 
-  /// Replaces members of the active user; those that are not named stay.
+  /// Replaces members of the active user. Other members stay.
   @discardableResult
   public func updateUser(
     _ changes: some Encodable & Sendable, options: CallOptions = CallOptions()
@@ -75,7 +76,7 @@ extension KVStoreClient {
     }
   }
 
-  /// Whether a user name is taken.
+  /// Returns whether a user name is taken.
   public func userExists(
     _ username: String, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> Bool {
@@ -84,8 +85,8 @@ extension KVStoreClient {
     }
   }
 
-  /// The other users who have all of these members, one at least. What users may be found by, and what is shown of them, is
-  /// the backend's choice: docs/sharing.md.
+  /// Finds other users by members, all of which must match. At least one is required. The backend decides which members
+  /// it searches and which it returns: docs/sharing.md.
   ///
   ///     for user in try await client.lookupUsers(["username": "bob"]) { print(user.id) }
   public func lookupUsers(
@@ -100,8 +101,9 @@ extension KVStoreClient {
     return users
   }
 
-  /// Ends the session, and wipes the local data unless it is kept. Throws `.pending`, and changes nothing, if that would
-  /// lose writes that wait and `discardsPending` is not set. `keepsData` nil: as for a shared device or not.
+  /// Ends the session and deletes the local data, unless it is kept. If that would lose pending writes and
+  /// `discardsPending` is not set, the call throws `.pending` and changes nothing. `keepsData` nil: kept on a shared
+  /// device, else deleted.
   public func logout(
     keepsData: Bool? = nil, discardsPending: Bool = false, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) {
@@ -114,7 +116,8 @@ extension KVStoreClient {
     }
   }
 
-  /// Deletes the active user on the backend, then ends the session as `logout` does. `isHard`: for good, not disabled.
+  /// Disables the active user on the backend, or deletes it for good with `isHard`. Then ends the session as `logout`
+  /// does.
   public func deleteUser(
     isHard: Bool = false, keepsData: Bool? = nil, discardsPending: Bool = false,
     options: CallOptions = CallOptions()
@@ -131,7 +134,7 @@ extension KVStoreClient {
 
   // MARK: Events
 
-  /// Lets the active user listen to collections, until unregistered or logged out: see `DataStore.live`.
+  /// Registers the active user for live data, until a logout or `unregisterFromLiveData`: see `DataStore.live`.
   public func registerForLiveData(options: CallOptions = CallOptions()) async throws(KVStoreError) {
     try await asking(options) { (core, options, cancellation) throws(StoreError) in
       try core.registerLive(options: options, cancellation: cancellation)
@@ -147,7 +150,7 @@ extension KVStoreClient {
     }
   }
 
-  /// What happens while this client synchronises, from the moment of the call on.
+  /// Returns the events of this client's synchronisation from now on.
   ///
   ///     for await event in client.syncEvents() {
   ///       if case .failed(let operation, let error) = event { print(operation.name, error) }
@@ -176,7 +179,7 @@ extension KVStoreClient {
 
   private static func object(_ value: some Encodable) throws(KVStoreError) -> JSONObject {
     guard let object = try JSONEncoding.value(of: value).objectValue else {
-      throw KVStoreError(.invalid, "The \(type(of: value)) is no JSON object.")
+      throw KVStoreError(.invalid, "The \(type(of: value)) is not a JSON object.")
     }
     return object
   }

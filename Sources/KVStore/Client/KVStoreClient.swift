@@ -3,18 +3,19 @@ internal import KVClient
 internal import KVJSON
 internal import KVSync
 
-/// One application on one backend, with one data directory: where everything begins.
+/// One application on one backend, with one data directory. Programs start by opening a client.
 ///
 ///     let client = try KVStoreClient(Configuration(appKey: "kid_demo", backend: .none))
 ///     let people = try client.store("people", of: Person.self)
 ///     let ann = try await people.save(Person(name: "Ann", age: 31))
 ///     await client.close()
 ///
-/// Safe from any task and thread. Opening makes no request. No call blocks a thread of Swift's pool: it runs on one of the
-/// library's own. A task that is cancelled ends its call with `.cancelled`; what has been written stays written.
+/// A client may be used from any task and thread. Opening makes no request. Calls run on threads of the library and
+/// never block a thread of Swift's pool. If a task is cancelled, its call throws `.cancelled`; what was written by then
+/// stays written.
 public final class KVStoreClient: Sendable {
   let core: Client
-  /// What ends when the client is closed.
+  /// The streams that closing the client ends.
   private let streams = Monitor<(isClosed: Bool, open: [ObjectIdentifier: WeakStream])>(
     (false, [:]))
 
@@ -22,7 +23,7 @@ public final class KVStoreClient: Sendable {
     weak var value: (any EndableStream)?
   }
 
-  /// Opens the files. Throws `.invalid` naming the option, `.storage`, `.corrupt`, `.full`, `.busy`.
+  /// Opens the data files. Throws `.invalid`, with the name of the option, `.storage`, `.corrupt`, `.full` or `.busy`.
   public init(_ configuration: Configuration) throws(KVStoreError) {
     let options = try configuration.options
     core = try KVStoreError.mapping { () throws(StoreError) in try Client(options) }
@@ -30,8 +31,8 @@ public final class KVStoreClient: Sendable {
 
   deinit { endStreams() }
 
-  /// Ends what is under way, waits for that, and closes the files. Pending writes stay pending; what is called later fails
-  /// with `.misuse`. A client that nobody has any more closes itself.
+  /// Cancels all running calls, waits for their end, and closes the files. Pending writes are kept. Later calls throw
+  /// `.misuse`. An unused client closes itself.
   public func close() async {
     endStreams()
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -47,9 +48,9 @@ public final class KVStoreClient: Sendable {
 
   // MARK: Stores
 
-  /// A collection whose entities are values of a type.
+  /// Opens a collection whose entities are values of a type.
   ///
-  /// Throws `.invalid` for a name that is none, and for a type whose members cannot be found out (see `FieldNaming`).
+  /// Throws `.invalid` for an invalid name, and for a type whose members cannot be found out: see `FieldNaming`.
   public func store<Entity>(
     _ collection: String, of entity: Entity.Type, type: StoreType = .sync,
     options: StoreOptions = StoreOptions()
@@ -89,7 +90,7 @@ public final class KVStoreClient: Sendable {
     return try result.mapError(KVStoreError.init).get()
   }
 
-  /// Runs a call that always asks the backend.
+  /// Runs a call that always sends a request.
   func asking<Value: Sendable>(
     _ options: CallOptions,
     _ body: @escaping @Sendable (Client, Options, Cancellation) throws(StoreError) -> Value
@@ -102,7 +103,7 @@ public final class KVStoreClient: Sendable {
 
   // MARK: Streams
 
-  /// Remembers something that closing ends.
+  /// Adds a stream that closing the client ends.
   func remember(_ stream: any EndableStream) {
     let isTooLate = streams.withLock { streams in
       if streams.open.count % 64 == 63 {
@@ -123,9 +124,9 @@ public final class KVStoreClient: Sendable {
   }
 }
 
-/// Something that goes on until it is ended.
+/// A stream that continues until it is ended.
 protocol EndableStream: AnyObject, Sendable {
-  /// Nothing comes any more. May be called again, from any thread.
+  /// Ends the stream. It may be called more than once, from any thread.
   func end()
 }
 

@@ -1,4 +1,4 @@
-/// The key of a superclass that encodes itself apart, as Foundation's coders call it.
+/// The key of a superclass that is encoded in a container of its own, as in Foundation's coders.
 struct SuperKey: CodingKey {
   var stringValue: String { "super" }
   var intValue: Int? { nil }
@@ -18,7 +18,7 @@ struct IndexKey: CodingKey {
 }
 
 extension [any CodingKey] {
-  /// Such as `addresses[2].city: `; empty at the top.
+  /// The coding path as text, such as `addresses[2].city: `. Empty at the top level.
   fileprivate var prefix: String {
     var text = ""
     for key in self {

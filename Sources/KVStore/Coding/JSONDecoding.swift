@@ -2,9 +2,9 @@ internal import KVBase
 internal import KVJSON
 internal import KVSync
 
-/// Makes values of JSON by their `Decodable`.
+/// Decodes JSON into `Decodable` values.
 enum JSONDecoding {
-  /// `id`: of the entity, for errors.
+  /// Decodes a value. `id` is the id of the entity, for errors.
   static func decode<T: Decodable>(
     _ type: T.Type, from json: JSONValue, id: String? = nil
   ) throws(KVStoreError) -> T {
@@ -23,7 +23,7 @@ enum JSONDecoding {
     try decode(type, from: try json(bytes))
   }
 
-  /// The same for bytes that may be missing.
+  /// Decodes bytes, or returns nil if there are none.
   static func decode<T: Decodable>(
     _ type: T.Type, ifAny bytes: [UInt8]?
   ) throws(KVStoreError) -> T? {
@@ -31,14 +31,14 @@ enum JSONDecoding {
     return try decode(type, from: bytes)
   }
 
-  /// The same for a row of many, of which one that does not fit leaves the others.
+  /// Decodes one of several entities. If it does not fit, the others are not affected.
   static func result<T: Decodable>(
     _ type: T.Type, from bytes: UnsafeRawBufferPointer
   ) -> Result<T, KVStoreError> {
     Result { () throws(KVStoreError) in try decode(type, from: try json(bytes)) }
   }
 
-  /// Reads a JSON text; nil: it is none.
+  /// Parses a JSON text. Returns nil if it is not valid.
   static func ifValid(_ text: String) throws(KVStoreError) -> JSONValue? {
     do throws(StoreError) { return try JSONValue.ifValid(text) } catch { throw KVStoreError(error) }
   }

@@ -1,6 +1,6 @@
 internal import KVJSON
 
-/// Turns values into JSON by their `Encodable`.
+/// Encodes `Encodable` values as JSON.
 enum JSONEncoding {
   static func value(of value: some Encodable) throws(KVStoreError) -> JSONValue {
     do {
@@ -8,7 +8,7 @@ enum JSONEncoding {
     } catch let error as EncodingError {
       throw KVStoreError(.invalid, error.sentence(about: type(of: value)))
     } catch {
-      throw KVStoreError(.invalid, "The \(type(of: value)) does not encode itself: \(error).")
+      throw KVStoreError(.invalid, "The \(type(of: value)) cannot be encoded: \(error).")
     }
   }
 
@@ -19,7 +19,7 @@ enum JSONEncoding {
     if let scalar = value as? any JSONScalar {
       guard let json = scalar.json else {
         throw EncodingError.invalidValue(
-          value, .init(codingPath: path, debugDescription: "\(scalar) is beyond JSON's numbers"))
+          value, .init(codingPath: path, debugDescription: "\(scalar) is not a number of JSON"))
       }
       node.content = .value(json)
     } else {
@@ -29,7 +29,7 @@ enum JSONEncoding {
   }
 }
 
-/// A value that is being encoded: containers that were asked for and are filled later write into theirs.
+/// A value that is being encoded. A nested container writes into the node of its parent.
 private final class EncodedNode {
   enum Content {
     case nothing
@@ -50,7 +50,7 @@ private final class EncodedNode {
     }
   }
 
-  /// What is encoded under a name twice counts the last time.
+  /// Sets a member. If a name is encoded twice, the last value remains.
   func set(_ name: String, _ node: EncodedNode) {
     guard case .object(var members) = content else {
       content = .object([(name, node)])

@@ -1,15 +1,15 @@
 internal import KVJSON
 
-/// A type that is one value of JSON by itself. Strict: a text is no number, 1 is no bool, and no number changes on the
-/// way.
+/// A type that is a single JSON value. Decoding is strict: a string is not a number, 1 is not a bool, and no number
+/// changes its value.
 protocol JSONScalar: Codable {
-  /// Nil: JSON cannot say this.
+  /// The JSON value. Nil if JSON cannot represent it.
   var json: JSONValue? { get }
-  /// Nil: it is of another type, or out of range.
+  /// Reads the JSON value. Nil if it has another type or is out of range.
   init?(json: JSONValue)
-  /// What was expected, for messages.
+  /// The expected value, for error messages.
   static var expected: String { get }
-  /// Two values that are not equal, for finding out which member is which.
+  /// Two different values, by which members are told apart.
   static var probes: (Self, Self) { get }
 }
 
@@ -44,7 +44,7 @@ extension Double: JSONScalar {
     default: return nil
     }
   }
-  static var expected: String { "a number that 64-bit floating point holds" }
+  static var expected: String { "a number in the range of 64-bit floating point" }
   static var probes: (Double, Double) { (41.5, 42.5) }
 }
 
@@ -58,7 +58,7 @@ extension Float: JSONScalar {
   static var probes: (Float, Float) { (41.5, 42.5) }
 }
 
-/// What integers have in common.
+/// The common part of all integer types.
 protocol JSONInteger: JSONScalar, FixedWidthInteger {}
 
 extension JSONInteger {
@@ -67,7 +67,7 @@ extension JSONInteger {
   init?(json: JSONValue) {
     switch json {
     case .int(let value): self.init(exactly: value)
-    // Such as 3.0; larger ones may have been another integer once.
+    // Such as 3.0. A larger one may be the rounded value of another integer.
     case .double(let value) where value.magnitude < 0x1p53: self.init(exactly: value)
     default: return nil
     }

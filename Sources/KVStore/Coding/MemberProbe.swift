@@ -1,12 +1,12 @@
 internal import KVJSON
 
-/// Finds out which members a type has, by decoding it from made-up values: each time each member has one of two values, so
-/// that a few times tell all members apart.
+/// Finds out the members of a type by decoding it from generated values. In each round a member has one of two values,
+/// so that a few rounds distinguish all members.
 struct MemberProbe {
-  /// What was found at a place in the entity.
+  /// The members that were found at one level of the entity.
   final class Node {
     var members: [(name: String, node: Node)] = []
-    /// Whether the members are those of a dictionary: there may be any.
+    /// Whether this is a dictionary, which may have any members.
     var isOpen = false
 
     func member(_ name: String) -> Node {
@@ -18,14 +18,14 @@ struct MemberProbe {
       return node
     }
 
-    /// As the option `knownMembers` has it.
+    /// The members in the form of the option `knownMembers`.
     var knownMembers: JSONValue {
       guard !members.isEmpty, !isOpen else { return .bool(true) }
       return .object(JSONObject(members.map { .init($0.name, $0.node.knownMembers) }))
     }
   }
 
-  /// One time: numbers its values, and takes each one's by a bit of its number.
+  /// One round. It numbers its values, and one bit of the number selects one of the two values.
   final class Round {
     private(set) var count = 0
     private let isOne: (Int) -> Bool
@@ -39,18 +39,18 @@ struct MemberProbe {
     }
   }
 
-  /// A value made up by a round.
+  /// Generates a value for a round.
   static func make<T: Decodable>(_ type: T.Type, _ round: Round, into node: Node) throws -> T {
     try ProbeDecoder(round: round, node: node, codingPath: [], outer: [], texts: 0).make(type, node)
   }
 }
 
-/// What cannot be made up.
+/// The error for a type whose values cannot be generated.
 struct ProbeFailure: Error {
   let type: Any.Type
 }
 
-/// Texts that types which are made of one accept: any, an UUID, a moment, a number, an address.
+/// Strings that string-like types accept: any text, a UUID, a date, a number and an address.
 private let texts = [
   ("Member Zero", "Member One"),
   ("4B5602E1-0000-4000-8000-0000000000A0", "4B5602E1-0000-4000-8000-0000000000A1"),
@@ -59,7 +59,7 @@ private let texts = [
   ("zero@example.org", "one@example.org"),
 ]
 
-/// An array, which is left empty where its elements would have no end.
+/// An array. It is left empty where its elements would nest without end.
 private protocol ProbedArray {
   static var element: Any.Type { get }
   init()
@@ -73,9 +73,9 @@ private struct ProbeDecoder: Decoder {
   let round: MemberProbe.Round
   let node: MemberProbe.Node
   let codingPath: [any CodingKey]
-  /// The types that are being made up around this.
+  /// The enclosing types that are being generated.
   let outer: [ObjectIdentifier]
-  /// Which of the texts are tried.
+  /// The number of strings that are tried.
   let texts: Int
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -133,7 +133,7 @@ private struct ProbedMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let decoder: ProbeDecoder
   var codingPath: [any CodingKey] { decoder.codingPath }
 
-  /// Only a dictionary asks.
+  /// Only a dictionary asks for its keys.
   var allKeys: [Key] {
     decoder.node.isOpen = true
     return [Key(stringValue: "key")].compactMap { $0 }
@@ -167,7 +167,7 @@ private struct ProbedMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 }
 
-/// One element. What is in an array is known as a whole.
+/// A single element. The content of an array is known as a whole.
 private struct ProbedElements: UnkeyedDecodingContainer {
   let decoder: ProbeDecoder
   var codingPath: [any CodingKey] { decoder.codingPath }

@@ -1,7 +1,7 @@
 internal import KVSync
 
-/// An entity that was changed or deleted here, while the backend has another version of it than the one that was changed:
-/// what a conflict handler decides about, see `DataStore.setConflictHandler`.
+/// An entity that was changed or deleted on this device, while the backend has another version than the one that the
+/// change started from. A conflict handler decides it: see `DataStore.setConflictHandler`.
 ///
 ///     func merge(_ conflict: Conflict<Person>) -> ConflictDecision<Person> {
 ///       guard var merged = conflict.theirs, let ours = conflict.ours else { return .leaveOpen }
@@ -9,12 +9,13 @@ internal import KVSync
 ///       return .merged(merged)
 ///     }
 public struct Conflict<Entity: Codable & Sendable>: Sendable {
+  /// The id of the entity.
   public let id: String
-  /// What both started from; nil: there was nothing, or it is unknown.
+  /// The version that both changes started from; nil: there was none, or it is unknown.
   public let base: Entity?
-  /// What would be sent; nil: it was deleted here.
+  /// The entity that a push would send; nil: it was deleted on this device.
   public let ours: Entity?
-  /// What the backend has; nil: it was deleted there.
+  /// The entity on the backend; nil: it was deleted there.
   public let theirs: Entity?
 
   /// Throws if one of the versions does not fit the type.

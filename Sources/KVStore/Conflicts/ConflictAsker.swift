@@ -1,7 +1,7 @@
 internal import KVBase
 internal import KVSync
 
-/// Asks a closure of the application's about conflicts, for threads of the library that wait for the answer.
+/// Calls the application's conflict handler for threads of the library that wait for its decision.
 final class ConflictAsker<Entity: Codable & Sendable>: EndableStream {
   typealias Decide = @Sendable (Conflict<Entity>) async -> ConflictDecision<Entity>
 
@@ -9,7 +9,7 @@ final class ConflictAsker<Entity: Codable & Sendable>: EndableStream {
 
   init(_ decide: @escaping Decide) { self.decide = Monitor(decide) }
 
-  /// Lets go of the closure, which may hold the client.
+  /// Releases the closure, which may hold the client.
   func end() { decide.withLock { $0 = nil } }
 
   func answer(_ conflict: KVSync.Conflict, _ call: Call) throws(StoreError) -> ConflictAnswer {
@@ -21,7 +21,8 @@ final class ConflictAsker<Entity: Codable & Sendable>: EndableStream {
 }
 
 extension Call {
-  /// Runs something asynchronous for a thread that may wait. It is cancelled when the call is, or is out of time.
+  /// Runs an asynchronous closure for a thread that may wait. It is cancelled when the call is cancelled or out of
+  /// time.
   fileprivate func result<Value: Sendable>(
     of body: @escaping @Sendable () async -> Value
   ) throws(StoreError) -> Value {

@@ -1,24 +1,24 @@
 internal import KVJSON
 internal import KVSync
 
-/// What a conflict handler says: see `DataStore.setConflictHandler`.
+/// The decision of a conflict handler: see `DataStore.setConflictHandler`.
 ///
 ///     try people.setConflictHandler { conflict in
 ///       conflict.theirs == nil ? .keepOurs : .takeTheirs
 ///     }
 public enum ConflictDecision<Entity: Codable & Sendable>: Sendable {
-  /// The conflict stays open and the write is quarantined: see `DataStore.pending`.
+  /// Leaves the conflict open. The write is quarantined: see `DataStore.pending`.
   case leaveOpen
-  /// Ours replaces theirs.
+  /// Keeps the local version, which replaces the backend's.
   case keepOurs
-  /// Theirs replaces ours.
+  /// Takes the backend's version, which replaces the local one.
   case takeTheirs
-  /// This is the entity from now on, here and there. Its id is that of the conflict, or none.
+  /// Replaces both versions by this entity. It has the id of the conflict, or none.
   case merged(Entity)
-  /// The entity is deleted, here and there.
+  /// Deletes the entity, locally and on the backend.
   case delete
 
-  /// As the library takes it.
+  /// The decision in the form of the library.
   func answer(about id: String) throws(StoreError) -> ConflictAnswer {
     switch self {
     case .leaveOpen: return .leave

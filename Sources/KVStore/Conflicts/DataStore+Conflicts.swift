@@ -2,8 +2,8 @@ internal import KVClient
 internal import KVSync
 
 extension DataStore {
-  /// Lets a closure decide the conflicts that pushes of this store meet, unless they say otherwise by the option `conflicts`;
-  /// nil takes it away.
+  /// Sets the closure that decides the conflicts of this store's pushes, unless the option `conflicts` says otherwise.
+  /// Nil removes it.
   ///
   ///     try people.setConflictHandler { conflict in
   ///       guard let ours = conflict.ours, let theirs = conflict.theirs else { return .leaveOpen }
@@ -11,14 +11,14 @@ extension DataStore {
   ///     }
   ///     try await people.push()
   ///
-  /// It may await whatever it likes, also a call of the same client: the push that asks waits for it on a thread of the
-  /// library, as long as its `timeout` allows, with nothing of its own under way. When the push is cancelled or out of
-  /// time, the task of the closure is cancelled. Conflicts are asked about one after the other. One with a version that
-  /// does not fit the type is left open without being asked about.
+  /// The closure may await anything, even a call of the same client: the push waits for it on a thread of the library
+  /// and holds no locks meanwhile. If the push is cancelled or its `timeout` passes, the task of the closure is
+  /// cancelled. Conflicts are decided one after the other. If one of its versions does not fit the type, a conflict is
+  /// left open, and the closure is not called.
   ///
-  /// The closure is kept until another one is set, until nobody has the store any more, or until the client is closed. It
-  /// is asked, too, when a client pushes by itself (`pushesAutomatically`) while somebody has the store. Throws
-  /// `.unsupported` for a store of the type `.network`.
+  /// The closure is kept until another one is set, the store is no longer used, or the client is closed. An automatic
+  /// push of the client (`pushesAutomatically`) calls it as well. Throws `.unsupported` for a store of the type
+  /// `.network`.
   public func setConflictHandler(
     _ decide: (@Sendable (Conflict<Entity>) async -> ConflictDecision<Entity>)?
   ) throws(KVStoreError) {

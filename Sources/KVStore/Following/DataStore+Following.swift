@@ -3,17 +3,17 @@ internal import KVJSON
 internal import KVSync
 
 extension DataStore {
-  /// Keeps what a query selects in sync with the backend until it is closed: pulls it, keeps it current by live data or by
-  /// polling, catches up after each absence, and pushes what is saved in the collection. It waits for the network and for
-  /// logins by itself: docs/follow.md.
+  /// Keeps the entities that a query selects in sync with the backend until the follow is closed. It pulls them, and
+  /// keeps them current by live data or by polling. It fetches what it missed after an interruption, and pushes what is
+  /// saved in the collection. If there is no network or no login, it waits: docs/follow.md.
   ///
   ///     let follow = try people.follow(\.age > 30)
   ///     for try await changes in try people.observe(\.age > 30) {
   ///       print(changes.count, "people,", follow.status.state)
   ///     }
   ///
-  /// The query has no order and no page. `interval`: seconds between two reads where there is no live data; `usesLive`
-  /// false: it polls, also where there is some. `options`: of its pushes and pulls.
+  /// The query has no order and no page. `interval` is the number of seconds between two polls where there is no live
+  /// data. `usesLive` false means that it polls in any case. `options` apply to its pushes and pulls.
   public func follow(
     _ query: Query<Entity> = Query(), interval: Double = 60, usesLive: Bool = true,
     options: CallOptions = CallOptions()

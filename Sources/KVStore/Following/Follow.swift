@@ -1,16 +1,16 @@
 internal import KVClient
 
-/// A query that is kept in sync with the backend: `DataStore.follow` gives it.
+/// A query that is kept in sync with the backend: see `DataStore.follow`.
 ///
 ///     let follow = try people.follow(\.age > 30)
 ///     for try await status in follow.statuses {
 ///       if case .offline(let error) = status.state { print("nobody answers:", error.message) }
 ///     }
 ///
-/// It ends by `close`, when nobody has it or its `statuses` any more, when the task of a loop over these is cancelled, and
-/// when the client is closed. What was saved and not sent stays pending.
+/// It ends with `close`, when it and its `statuses` are no longer used, when the task of a loop over these is
+/// cancelled, and when the client is closed. Writes that were not sent stay pending.
 public struct Follow: Sendable {
-  /// How it stands, now and after each change, for one loop; nobody has to ask.
+  /// The current status and the status after each change, for one loop. They need not be read.
   public let statuses: States<FollowStatus>
   private let core: KVClient.Follow
 
@@ -19,9 +19,9 @@ public struct Follow: Sendable {
     self.statuses = statuses
   }
 
-  /// How it stands now.
+  /// The current status.
   public var status: FollowStatus { FollowStatus(core.status) }
 
-  /// Ends it without waiting.
+  /// Ends the follow without waiting.
   public func close() { statuses.end() }
 }

@@ -1,30 +1,33 @@
 internal import KVSync
 
-/// How a query that is followed stands: see `Follow.statuses`.
+/// The status of a follow: see `Follow.statuses`.
 ///
 ///     let status = try people.follow().status
 ///     print(status.collection, status.isLive ? "by live data" : "by polling")
 public struct FollowStatus: Sendable, Equatable {
+  /// The state of a follow.
   public enum State: Sendable, Equatable {
-    /// Nothing was read yet.
+    /// Nothing has been read yet.
     case starting
-    /// Here is what the backend has, as far as live data or the last poll tells.
+    /// The local data is what the backend has, as of the live data or the last poll.
     case current
-    /// It is being read; or the error says why it cannot be.
+    /// The local data is not up to date. It is being read, or the error says why that failed.
     case behind(KVStoreError?)
-    /// Nobody answers.
+    /// The backend does not answer.
     case offline(KVStoreError)
-    /// Nothing happens any more.
+    /// The follow has ended.
     case closed
   }
 
+  /// The name of the collection.
   public let collection: String
-  /// What is followed, as a filter in MongoDB's language.
+  /// The filter of the followed query, in MongoDB's language.
   public let filter: String
+  /// The state.
   public let state: State
-  /// Whether changes come by live data; else they are polled for.
+  /// Whether changes arrive as live data. Otherwise the follow polls.
   public let isLive: Bool
-  /// When it was last read in full; nil: never.
+  /// The time of the last complete read; nil: never.
   public let lastSynced: Timestamp?
 
   init(_ status: KVSync.FollowStatus) {

@@ -6,14 +6,15 @@ internal import KVSync
 ///       print("here:", detail.entity?.age ?? 0, "there:", theirs.age)
 ///     }
 public struct PendingDetail<Entity: Codable & Sendable>: Sendable {
+  /// The pending write.
   public let write: PendingWrite
-  /// What it would send; nil for a deletion.
+  /// The entity that the write would send; nil for a deletion.
   public let entity: Entity?
-  /// The backend's version that it changes; nil: there was none, or it is unknown.
+  /// The backend's version that the change started from; nil: there was none, or it is unknown.
   public let base: Entity?
-  /// What the backend has now, as far as a refusal or a read has shown.
+  /// The backend's current version, as far as a refusal or a read has shown it.
   public let theirs: Entity?
-  /// Whether the backend is known to have it no more.
+  /// Whether the entity is known to be deleted on the backend.
   public let isGone: Bool
 
   init(_ detail: KVSync.PendingDetail) throws(KVStoreError) {

@@ -1,33 +1,44 @@
 internal import KVSync
 
-/// A write that the backend has not confirmed: an element of `DataStore.pending`. At most one for each entity.
+/// A write that the backend has not confirmed: an element of `DataStore.pending`. There is at most one for each entity.
 ///
 ///     for try await write in people.pending where write.state == .refused {
 ///       print(write.id, write.operation, write.error?.message ?? "")
 ///     }
 public struct PendingWrite: Sendable, Equatable {
-  /// What it does on the backend.
-  public enum Operation: String, Sendable { case create, update, delete }
+  /// The operation on the backend.
+  public enum Operation: String, Sendable {
+    /// The entity is new.
+    case create
+    /// The entity is changed.
+    case update
+    /// The entity is deleted.
+    case delete
+  }
 
   /// Whether the next push sends it.
   public enum State: String, Sendable {
+    /// The next push sends the write.
     case waiting
-    /// Set aside: the backend refused it, and would do so again.
+    /// Quarantined: the backend refused the write for good.
     case refused
-    /// Set aside: the backend has another version than the one that it changes.
+    /// Quarantined: the backend has another version than the one that the change started from.
     case conflict
   }
 
-  /// Of the entity.
+  /// The id of the entity.
   public let id: String
+  /// The operation on the backend.
   public let operation: Operation
+  /// Whether the next push sends the write.
   public let state: State
-  /// When the entity was first changed since the backend last confirmed it, and when last.
+  /// The time of the first local change since the backend last confirmed the entity, and the time of the last change.
   public let createdAt: Timestamp
+  /// The time of the last local change.
   public let changedAt: Timestamp
-  /// How often it was sent.
+  /// The number of times that the write was sent.
   public let attempts: Int
-  /// What came of the last attempt; nil: nothing bad.
+  /// The error of the last attempt; nil: none.
   public let error: KVStoreError?
 
   init(_ write: KVSync.PendingWrite) {

@@ -3,7 +3,7 @@ internal import KVClient
 internal import KVJSON
 internal import KVSync
 
-/// The queue of a store: the writes that the backend has not confirmed, oldest first. `DataStore.pending` gives it.
+/// The queue of a store: its pending writes, oldest first. See `DataStore.pending`.
 ///
 /// Writes that the backend refuses for good, and conflicts that are left open, are quarantined and wait for a decision:
 ///
@@ -15,8 +15,8 @@ internal import KVSync
 ///       }
 ///     }
 ///
-/// As a sequence it reads a page at a time, and may be changed meanwhile. Only retrying waits for the network. What names a
-/// write that is not there throws `.notFound`; for a store of the type `.network`, which has no queue, everything but
+/// The sequence reads the queue in pages, and the queue may change meanwhile. Only retrying uses the network. The calls
+/// throw `.notFound` if the entity has no pending write. A store of the type `.network` has no queue: everything except
 /// `count` throws `.unsupported`.
 public struct PendingWrites<Entity: Codable & Sendable>: AsyncSequence, Sendable {
   public typealias Element = PendingWrite
@@ -31,7 +31,7 @@ public struct PendingWrites<Entity: Codable & Sendable>: AsyncSequence, Sendable
 
     let store: DataStore<Entity>
     private var page: ArraySlice<KVSync.PendingWrite> = []
-    /// The position of the last one that was given.
+    /// The position in the queue of the last write that was returned.
     private var order: Int64 = 0
     private var isOver = false
 
@@ -62,14 +62,14 @@ public struct PendingWrites<Entity: Codable & Sendable>: AsyncSequence, Sendable
     }
   }
 
-  /// How many there are, including quarantined ones.
+  /// Returns the number of pending writes, including quarantined ones.
   public func count() async throws(KVStoreError) -> Int {
     try await store.performing(isLocal: true) { (core, _) throws(StoreError) in
       try core.pendingCount()
     }
   }
 
-  /// The write of an entity with its versions; nil if there is none.
+  /// Returns the pending write of an entity with its versions; nil if there is none.
   public func detail(of id: String) async throws(KVStoreError) -> PendingDetail<Entity>? {
     let detail = try await store.performing(isLocal: true) { (core, _) throws(StoreError) in
       try StoreError.nilIf(.notFound) { () throws(StoreError) in try core.engine.pending(id) }
@@ -79,15 +79,15 @@ public struct PendingWrites<Entity: Codable & Sendable>: AsyncSequence, Sendable
 
   // MARK: Deciding
 
-  /// Sends the write of one entity now, also a quarantined one: after a conflict over the version that it met, so ours
-  /// wins. It stays pending if that fails.
+  /// Sends the pending write of one entity now, even if it is quarantined. After a conflict it replaces the backend's
+  /// version that the conflict was found with. If the call fails, the write stays pending.
   public func retry(id: String, options: CallOptions = CallOptions()) async throws(KVStoreError) {
     try await store.performing(isLocal: false, options) { (core, run) throws(StoreError) in
       try core.retryPending(id, run)
     }
   }
 
-  /// A push that sends quarantined writes as well.
+  /// Pushes all pending writes, including quarantined ones.
   @discardableResult
   public func retryAll(
     options: CallOptions = CallOptions()
@@ -97,7 +97,7 @@ public struct PendingWrites<Entity: Codable & Sendable>: AsyncSequence, Sendable
     return try await store.push(options: options)
   }
 
-  /// Replaces what the write of an entity would send, and the local entity; its attempts and error start anew. Throws
+  /// Replaces the entity that a pending write would send, and the local entity. Attempts and error are reset. Throws
   /// `.invalid` for a deletion, and for an entity with another id.
   public func edit(id: String, to entity: Entity) async throws(KVStoreError) {
     let bytes = try DataStore.encoded(entity).bytes
@@ -108,21 +108,23 @@ public struct PendingWrites<Entity: Codable & Sendable>: AsyncSequence, Sendable
     }
   }
 
-  /// Forgets the write of an entity, and makes the local entity what the backend has, as far as that is known.
+  /// Discards the pending write of an entity and restores the local entity to the backend's version, as far as that is
+  /// known.
   public func revert(id: String) async throws(KVStoreError) {
     try await store.performing(isLocal: true) { (core, _) throws(StoreError) in
       try core.revertPending(id)
     }
   }
 
-  /// Forgets the write of an entity; the local entity stays as it is.
+  /// Discards the pending write of an entity. The local entity stays as it is.
   public func drop(id: String) async throws(KVStoreError) {
     try await store.performing(isLocal: true) { (core, _) throws(StoreError) in
       try core.dropPending(id)
     }
   }
 
-  /// Forgets the writes of the entities that a query selects; the local entities stay. How many there were.
+  /// Discards the pending writes of the entities that a query selects and returns their number. The local entities
+  /// stay.
   @discardableResult
   public func drop(_ query: Query<Entity>) async throws(KVStoreError) -> Int {
     let query = try query.built.get()
@@ -133,7 +135,7 @@ public struct PendingWrites<Entity: Codable & Sendable>: AsyncSequence, Sendable
 }
 
 extension DataStore {
-  /// The writes of this store that the backend has not confirmed.
+  /// The pending writes of this store.
   ///
   ///     let waiting = try await people.pending.count()
   ///     if waiting > 0 { try await people.push() }

@@ -1,9 +1,9 @@
-/// A type that says what the members of its entities are called, because that cannot be found out.
+/// A type that names the members of its entities itself, because the library cannot find the names out.
 ///
-/// Swift does not tell which name a key path has. This library finds out by decoding the type from made-up values, which
-/// works for types of numbers, texts, `Bool`, `Timestamp`, `Date`, `UUID`, enumerations that are `CaseIterable`, optionals,
-/// arrays, dictionaries and other such types. A type that takes only certain values, such as a text that must be an
-/// address, says it itself:
+/// Swift does not reveal the name of a key path. The library finds it out by decoding the type from generated values.
+/// This works for types made of numbers, strings, `Bool`, `Timestamp`, `Date`, `UUID`, enumerations that are
+/// `CaseIterable`, optionals, arrays, dictionaries and other such types. A type that accepts only certain values, such
+/// as a string that must be an address, names its members itself:
 ///
 ///     extension Person: FieldNaming {
 ///       static var fieldNames: [PartialKeyPath<Person>: String] {
@@ -11,6 +11,6 @@
 ///       }
 ///     }
 public protocol FieldNaming {
-  /// All members, those of objects in the entity with dots.
+  /// The names of all members. The path to a member of a nested object has dots.
   static var fieldNames: [PartialKeyPath<Self>: String] { get }
 }

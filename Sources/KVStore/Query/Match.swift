@@ -2,30 +2,35 @@ internal import KVJSON
 internal import KVQuery
 internal import KVSync
 
-/// What is known of a result of a find beside the entity.
+/// A value that a find computes for each result.
 ///
 ///     let query = try Query<Person>(filter: #"{"$text":{"$search":"fox"}}"#)
 ///     for try await match in people.find(query.sortedByRelevance(), with: [.score, .snippet(words: 8)]) {
 ///       print(match.entity.name, match.score ?? 0, match.snippet ?? "")
 ///     }
 public enum Computed: Sendable, Hashable {
-  /// How well it fits the searches: a larger number fits better.
+  /// How well the entity matches the query's text search. More is better.
   case score
-  /// How far it is from the place that it is to be near to, in metres.
+  /// The distance in metres from the point in the query's `$nearSphere`.
   case distance
-  /// The part of its texts that shows best why it was found, with these marks around what was searched for. Nothing in it is escaped.
+  /// The part of the entity's text that best shows why the search found it, with marks around the words. Nothing in it
+  /// is escaped.
   case snippet(words: Int = 20, start: String = "<b>", end: String = "</b>")
 }
 
-/// An entity that was found, with what was asked about it: see `DataStore.find(_:with:)`.
+/// A found entity with its computed values: see `DataStore.find(_:with:)`.
 ///
 ///     let query = try Query<Person>(filter: #"{"home":{"$nearSphere":[-71.06,42.36]}}"#)
 ///     let nearest = try await people.find(query, with: [.distance]).first()
 ///     print(nearest?.entity.name ?? "nobody", nearest?.distance ?? 0)
 public struct Match<Entity: Codable & Sendable>: Codable, Sendable {
+  /// The entity.
   public let entity: Entity
+  /// How well it matches the text search, if that was requested.
   public let score: Double?
+  /// The distance in metres, if that was requested.
   public let distance: Double?
+  /// The part of its text with the words, if that was requested.
   public let snippet: String?
 
   public init(from decoder: any Decoder) throws {
@@ -36,11 +41,11 @@ public struct Match<Entity: Codable & Sendable>: Codable, Sendable {
     snippet = try computed.decodeIfPresent(String.self, forKey: .snippet)
   }
 
-  /// Only the entity: the rest is no part of what is stored.
+  /// Encodes only the entity, because computed values are not stored.
   public func encode(to encoder: any Encoder) throws { try entity.encode(to: encoder) }
 }
 
-/// Names of computed members that no entity has.
+/// The names of the computed members, which no entity has.
 private enum ComputedKey: String, CodingKey {
   case score = "kvstore:score"
   case distance = "kvstore:distance"
@@ -48,10 +53,11 @@ private enum ComputedKey: String, CodingKey {
 }
 
 extension DataStore {
-  /// What a query selects, and what is known of each result beside it: how well it fits, how far away it is, where the words
-  /// are that were searched for.
+  /// Finds the entities that a query selects, with computed values for each: its text score, its distance, or the text
+  /// around the words that were found.
   ///
-  /// Throws `.invalid`, when the first is asked for, if the query has no `$text` to fit, or no `$nearSphere` to be near to.
+  /// Reading the first result throws `.invalid` if the query has no `$text` for a score or snippet, or no `$nearSphere`
+  /// for a distance.
   public func find(
     _ query: Query<Entity>, with computed: Set<Computed>, options: CallOptions = CallOptions()
   ) -> Entities<Match<Entity>> {

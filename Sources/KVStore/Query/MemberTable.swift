@@ -1,16 +1,16 @@
 internal import KVBase
 internal import KVJSON
 
-/// What is known of a type's members: their names, and which key path leads to which. Made once for each type.
+/// The names of a type's members, and the key path of each. It is made once for each type.
 final class MemberTable<Entity: Codable & Sendable>: Sendable {
-  /// As the option `knownMembers` has it; nil: any members, or it cannot be found out.
+  /// The members in the form of the option `knownMembers`; nil: any members, or unknown.
   let knownMembers: JSONObject?
-  /// Whether there may be any members, as in a dictionary.
+  /// Whether the type may have any members, as a dictionary.
   let isOpen: Bool
-  /// The same entity with other values each time, and its JSON.
+  /// Several values of the entity, in which each member differs, and their JSON.
   private let samples: [(entity: Entity, json: JSONValue)]
   private let names = Monitor<[AnyKeyPath: String]>([:])
-  /// Key paths may be made without end, of indexes of arrays.
+  /// The number of key paths is not limited, because each index of an array makes another one.
   private static var maxNames: Int { 1000 }
 
   static var shared: MemberTable {
@@ -25,7 +25,7 @@ final class MemberTable<Entity: Codable & Sendable>: Sendable {
     knownMembers = probed?.known ?? named.map(Self.known)
   }
 
-  /// The path to the member that a key path leads to.
+  /// Returns the path to the member of a key path.
   func name(of keyPath: PartialKeyPath<Entity>) throws(KVStoreError) -> String {
     if let known = names.withLock({ $0[keyPath] }) { return known }
     let stated = Self.stated(keyPath)
@@ -43,7 +43,7 @@ final class MemberTable<Entity: Codable & Sendable>: Sendable {
     type.fieldNames
   }
 
-  /// The member that has the same value as the key path in each sample.
+  /// Returns the member that has the same value as the key path in every sample.
   private func found(_ keyPath: PartialKeyPath<Entity>) throws(KVStoreError) -> String {
     var candidates: [[String]]?
     for sample in samples {
@@ -56,7 +56,7 @@ final class MemberTable<Entity: Codable & Sendable>: Sendable {
     guard let candidates, candidates.count == 1 else {
       throw KVStoreError(
         .invalid,
-        "It cannot be found out which member \(keyPath) is: let \(Entity.self) say it as FieldNaming."
+        "The member of \(keyPath) cannot be found out: \(Entity.self) must conform to FieldNaming."
       )
     }
     return candidates[0].joined(separator: ".")
@@ -74,7 +74,7 @@ final class MemberTable<Entity: Codable & Sendable>: Sendable {
       return round.count
     }
     var count = try add { $0 & 1 == 1 }
-    // The opposite: so nothing that is the same in every sample is taken for a member.
+    // The inverted values ensure that a member which is equal in all other samples is not mistaken for this one.
     _ = try add { $0 & 1 == 0 }
     var bit = 1
     while count > 1 {
@@ -85,7 +85,7 @@ final class MemberTable<Entity: Codable & Sendable>: Sendable {
     return (node.knownMembers.objectValue, node.isOpen, samples)
   }
 
-  /// Of paths with dots.
+  /// Builds the object of known members from paths with dots.
   private static func known(_ paths: [String]) -> JSONObject {
     let root = MemberProbe.Node()
     for path in paths {
@@ -98,7 +98,7 @@ final class MemberTable<Entity: Codable & Sendable>: Sendable {
   }
 }
 
-/// The tables of all types that were asked for.
+/// The tables of all types so far.
 private enum MemberTables {
   private static let all = Monitor<[ObjectIdentifier: any AnyObject & Sendable]>([:])
 
@@ -107,7 +107,7 @@ private enum MemberTables {
   ) -> MemberTable<Entity> {
     let key = ObjectIdentifier(type)
     if let known = all.withLock({ $0[key] }) as? MemberTable<Entity> { return known }
-    // Not under the lock: the type's own code runs. Two at once make the same.
+    // The type's own code runs here, so no lock is held. Two threads may make the same table.
     let made = make()
     all.withLock { $0[key] = made }
     return made
@@ -115,7 +115,7 @@ private enum MemberTables {
 }
 
 extension JSONValue {
-  /// The paths to members that are equal to a value, those of objects in objects included.
+  /// The paths to the members that are equal to a value, including members of nested objects.
   fileprivate func paths(to wanted: JSONValue) -> [[String]] {
     var found: [[String]] = []
     for member in objectValue?.members ?? [] {

@@ -2,32 +2,32 @@ internal import KVJSON
 internal import KVQuery
 internal import KVSync
 
-/// What is asked of a collection: a condition, an order, a page. A value, made of key paths, of a filter in MongoDB's
-/// language, or of a predicate format as of `NSPredicate`.
+/// A condition, a sort order and a page of a collection. A query is a value. It is made from key paths, from a filter
+/// in MongoDB's language, or from a predicate format in the syntax of `NSPredicate`.
 ///
 ///     people.find(\.age > 30 && \.city == "Reno")
 ///     people.find(Query(\.age > 30).sorted(by: \.name).limit(10))
 ///     people.find(try Query(format: "age > %@ AND name BEGINSWITH %@", 30, "A"))
 ///     people.find(try Query(filter: #"{"tags":{"$all":["a","b"]}}"#))
 ///
-/// What is wrong with a key path is thrown by the call that the query is given to.
+/// An invalid key path is reported by the call that uses the query.
 public struct Query<Entity: Codable & Sendable>: Sendable {
   let built: Result<KVQuery.Query, KVStoreError>
 
-  /// Everything.
+  /// Selects everything.
   public init() { built = .success(KVQuery.Query()) }
 
-  /// The same query; for writing an order or a page behind a condition of key paths.
+  /// Returns the same query. It allows a sort order and a page after a condition of key paths.
   public init(_ condition: Query) { self = condition }
 
-  /// What a filter in MongoDB's language selects, such as `{"age":{"$gt":30}}`.
+  /// Selects what a filter in MongoDB's language selects, such as `{"age":{"$gt":30}}`.
   public init(filter: String) throws(KVStoreError) {
-    do throws(QueryError) { built = .success(try KVQuery.Query(filter: filter)) } catch {
+    do throws(QueryError) { built = .success(try KVQuery.Query.shared(filter: filter)) } catch {
       throw KVStoreError(StoreError(error))
     }
   }
 
-  /// What a predicate format selects; each `%@` and `%K` in it stands for the next argument.
+  /// Selects what a predicate format selects. Each `%@` and `%K` in it stands for the next argument.
   public init(format: String, _ arguments: any Encodable & Sendable...) throws(KVStoreError) {
     var values: [JSONValue] = []
     for argument in arguments { values.append(try JSONEncoding.value(of: argument)) }
@@ -45,7 +45,7 @@ public struct Query<Entity: Codable & Sendable>: Sendable {
 
   init(built: Result<KVQuery.Query, KVStoreError>) { self.built = built }
 
-  /// With an order; behind orders that were named before. Nulls and missing members come first.
+  /// Sorts by a member, after the sort keys that were given before. Null and missing members come first.
   public func sorted<Value>(
     by keyPath: KeyPath<Entity, Value>, ascending: Bool = true
   ) -> Query {
@@ -55,18 +55,18 @@ public struct Query<Entity: Codable & Sendable>: Sendable {
     }
   }
 
-  /// With what fits the searches best first; behind orders that were named before.
+  /// Sorts by text score, best first, after the sort keys that were given before.
   public func sortedByRelevance() -> Query { changed { $0.sort.append(.textScore) } }
 
-  /// Without the first ones.
+  /// Leaves out the first results.
   public func skip(_ count: Int) -> Query { changed { $0.skip = max(0, count) } }
 
-  /// So many at the most; 0: no limit.
+  /// Limits the number of results; 0: no limit.
   public func limit(_ count: Int) -> Query {
     changed { $0.limit = KVQuery.Query.limit(max(0, count)) }
   }
 
-  /// The text of the whole query, for logs.
+  /// The whole query as text, for logs.
   public var text: String {
     switch built {
     case .success(let query): query.text
@@ -83,7 +83,7 @@ public struct Query<Entity: Codable & Sendable>: Sendable {
       })
   }
 
-  /// The conditions of queries made into one; they have no pages.
+  /// Combines the conditions of queries, which have no pages.
   func combined(
     _ combination: KVQuery.Query.Combination, with others: [Query]
   ) -> Query {

@@ -1,36 +1,41 @@
 internal import KVJSON
 
-/// What becomes of entities without being read: see `DataStore.update`. A value; each function gives one that does more.
+/// A change of stored entities that need not be read: see `DataStore.update`. It is a value; each function returns it
+/// with one more change.
 ///
 ///     try await people.update(\.city == "Reno", Update().increment(\.visits, by: 1).unset(\.note))
 public struct Update<Entity: Codable & Sendable>: Sendable {
   let built: Result<JSONObject, KVStoreError>
 
-  /// Changes nothing.
+  /// Creates an update that changes nothing.
   public init() { built = .success([:]) }
 
-  /// In MongoDB's language, such as `{"$set":{"age":31}}`.
+  /// Creates an update from MongoDB's language, such as `{"$set":{"age":31}}`.
   public init(json: String) throws(KVStoreError) {
     guard let object = try JSONDecoding.ifValid(json)?.objectValue else {
-      throw KVStoreError(.invalid, "The update is no JSON object.")
+      throw KVStoreError(.invalid, "The update is not a JSON object.")
     }
     built = .success(object)
   }
 
   private init(built: Result<JSONObject, KVStoreError>) { self.built = built }
 
+  /// Sets a member to a value.
   public func set<Value: Encodable>(_ keyPath: KeyPath<Entity, Value>, _ value: Value) -> Update {
     adding("$set", at: keyPath, value: value)
   }
 
+  /// Removes a member.
   public func unset<Value>(_ keyPath: KeyPath<Entity, Value?>) -> Update {
     adding("$unset", at: keyPath, value: true)
   }
 
+  /// Adds a number to a member.
   public func increment<Value: Encodable & Numeric>(
     _ keyPath: KeyPath<Entity, Value>, by amount: Value
   ) -> Update { adding("$inc", at: keyPath, value: amount) }
 
+  /// Multiplies a member by a number.
   public func multiply<Value: Encodable & Numeric>(
     _ keyPath: KeyPath<Entity, Value>, by factor: Value
   ) -> Update { adding("$mul", at: keyPath, value: factor) }
@@ -40,12 +45,12 @@ public struct Update<Entity: Codable & Sendable>: Sendable {
     _ keyPath: KeyPath<Entity, [Element]>, _ element: Element
   ) -> Update { adding("$push", at: keyPath, value: element) }
 
-  /// Adds an element to an array that does not have it.
+  /// Adds an element to an array that does not contain it.
   public func addToSet<Element: Encodable>(
     _ keyPath: KeyPath<Entity, [Element]>, _ element: Element
   ) -> Update { adding("$addToSet", at: keyPath, value: element) }
 
-  /// Takes all elements that are equal out of an array.
+  /// Removes all elements that are equal to a value from an array.
   public func remove<Element: Encodable>(
     _ keyPath: KeyPath<Entity, [Element]>, _ element: Element
   ) -> Update { adding("$pull", at: keyPath, value: element) }

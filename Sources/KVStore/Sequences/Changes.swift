@@ -1,38 +1,49 @@
 internal import KVSync
 
-/// What leads from one result of an observed query to the next: see `DataStore.observe`.
+/// The changes from one result of an observed query to the next: see `DataStore.observe`.
 ///
 ///     for try await changes in try people.observe() {
 ///       for deletion in changes.deletions { print("gone:", deletion.id) }
 ///       for insertion in changes.insertions { print(insertion.index, insertion.entity.name) }
 ///     }
 public struct Changes<Entity: Codable & Sendable>: Sendable {
-  /// An entity that has left the result, and where it was.
+  /// An entity that has left the result, with its index in the old result.
   public struct Deletion: Sendable, Equatable {
+    /// The id of the entity.
     public let id: String
+    /// Its index in the old result.
     public let index: Int
   }
 
-  /// An entity that has another place now. `from` is that in the old result, `to` that in the new one.
+  /// An entity with a new index: `from` in the old result, `to` in the new one.
   public struct Move: Sendable, Equatable {
+    /// The id of the entity.
     public let id: String
+    /// Its index in the old result.
     public let from: Int
+    /// Its index in the new result.
     public let to: Int
   }
 
-  /// An entity and its place in the new result.
+  /// An entity with its index in the new result.
   public struct IndexedEntity: Sendable {
+    /// Its index in the new result.
     public let index: Int
+    /// The entity.
     public let entity: Entity
   }
 
-  /// Whether it is the first: the result as it was when observing began, as insertions.
+  /// Whether this is the whole result, as insertions, when observing began.
   public let isInitial: Bool
-  /// How many entities the new result has.
+  /// The number of entities in the new result.
   public let count: Int
+  /// The entities that have left the result.
   public let deletions: [Deletion]
+  /// The entities with a new index.
   public let moves: [Move]
+  /// The entities that are new in the result.
   public let insertions: [IndexedEntity]
+  /// The entities that stay in the result and were changed.
   public let modifications: [IndexedEntity]
 
   init(_ changes: ResultChanges) throws(KVStoreError) {
@@ -40,23 +51,23 @@ public struct Changes<Entity: Codable & Sendable>: Sendable {
     count = changes.count
     deletions = changes.deletions.map { Deletion(id: $0.id, index: $0.index) }
     moves = changes.moves.map { Move(id: $0.id, from: $0.from, to: $0.to) }
-    insertions = try Self.placed(changes.insertions)
-    modifications = try Self.placed(changes.modifications)
+    insertions = try Self.decoded(changes.insertions)
+    modifications = try Self.decoded(changes.modifications)
   }
 
-  private static func placed(_ all: [ResultChanges.IndexedEntity]) throws(KVStoreError)
+  private static func decoded(_ all: [ResultChanges.IndexedEntity]) throws(KVStoreError)
     -> [IndexedEntity]
   {
-    var placed: [IndexedEntity] = []
+    var decoded: [IndexedEntity] = []
     for one in all {
-      placed.append(
+      decoded.append(
         IndexedEntity(
           index: one.index, entity: try JSONDecoding.decode(Entity.self, from: one.entity)))
     }
-    return placed
+    return decoded
   }
 
-  /// Makes the old result the new one.
+  /// Turns the old result into the new one.
   public func apply(to result: inout [Entity]) {
     if isInitial { result = [] }
     var arriving = insertions.map { ($0.index, $0.entity) }

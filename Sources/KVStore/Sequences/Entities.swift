@@ -3,13 +3,14 @@ internal import KVClient
 internal import KVQuery
 internal import KVSync
 
-/// The entities that a query selects, read while they are asked for: memory holds a page of them, however many there are.
+/// The entities that a query selects. They are read in pages while the loop runs, so memory holds one page of them.
 ///
 ///     for try await person in people.find(\.age > 30) { print(person.name) }
 ///     let names = try await people.find(\.age > 30).all().map(\.name)
 ///
-/// Nothing happens before the first is asked for. Each iteration runs the query anew. What it shows is one state of the
-/// local data, whatever is written meanwhile. An entity that does not fit its type throws when its turn comes.
+/// The query runs when the first entity is requested, and again for each iteration. An iteration shows one snapshot of
+/// the local data, and later writes do not change it. An entity that does not fit its type throws an error when it is
+/// reached.
 public struct Entities<Entity: Codable & Sendable>: AsyncSequence, Sendable {
   public typealias Element = Entity
   public typealias Failure = KVStoreError
@@ -22,7 +23,7 @@ public struct Entities<Entity: Codable & Sendable>: AsyncSequence, Sendable {
     Iterator(reader: EntityReader(store, query, options: options))
   }
 
-  /// All of them at once.
+  /// Returns all entities as an array.
   public func all() async throws(KVStoreError) -> [Entity] {
     var entities: [Entity] = []
     var iterator = makeAsyncIterator()
@@ -30,7 +31,7 @@ public struct Entities<Entity: Codable & Sendable>: AsyncSequence, Sendable {
     return entities
   }
 
-  /// The first one; nil if there is none.
+  /// Returns the first entity; nil if there is none.
   public func first() async throws(KVStoreError) -> Entity? {
     var iterator = Entities(store: store, query: query.limit(1), options: options)
       .makeAsyncIterator()
@@ -62,7 +63,7 @@ public struct Entities<Entity: Codable & Sendable>: AsyncSequence, Sendable {
   }
 }
 
-/// Walks over what a find has found. One page at a time.
+/// Iterates over the result of a find, page by page.
 final class EntityReader<Entity: Codable & Sendable>: Sendable {
   private enum State {
     case new
@@ -83,7 +84,7 @@ final class EntityReader<Entity: Codable & Sendable>: Sendable {
 
   deinit { if case .reading(let cursor) = state.withLock({ $0 }) { cursor.close() } }
 
-  /// The next entities; none at the end.
+  /// Returns the next entities; none at the end.
   func page() async throws(KVStoreError) -> [Result<Entity, KVStoreError>] {
     let query = try query.built.get()
     return try await store.reading(options) { [self] (core, run) throws(StoreError) in

@@ -1,17 +1,17 @@
 internal import KVBase
 
-/// Events on their way from the library's threads to one reader. Safe from any thread.
+/// A buffer of events between the library's threads and one reader. Safe from any thread.
 ///
-/// At most `limit` wait: what comes then is dropped, and the reader gets `missed`, if there is such an event, behind those
-/// that wait. Cancelling the reader's task ends it.
+/// At most `limit` events wait. Further ones are dropped, and the reader receives `missed`, if that is given, after
+/// those that wait. Cancelling the reader's task ends the buffer.
 final class EventBuffer<Event: Sendable>: EndableStream {
   private struct State {
     var waiting = FIFO<Event>()
     var reader: CheckedContinuation<Event?, Never>?
     var isEnded = false
-    /// Something was dropped, and the reader has not come that far.
+    /// Whether events were dropped and the reader has not received `missed` yet.
     var isBehind = false
-    /// Stops whatever sends.
+    /// Stops the sender.
     var onEnd: (@Sendable () -> Void)?
   }
 
@@ -26,7 +26,7 @@ final class EventBuffer<Event: Sendable>: EndableStream {
 
   deinit { end() }
 
-  /// Says what stops the sender; it is called once, at once if this has ended.
+  /// Sets the closure that stops the sender. It is called once, and immediately if the buffer has ended.
   func onEnd(_ stop: @escaping @Sendable () -> Void) {
     let isTooLate = state.withLock { state in
       if !state.isEnded { state.onEnd = stop }
@@ -35,7 +35,7 @@ final class EventBuffer<Event: Sendable>: EndableStream {
     if isTooLate { stop() }
   }
 
-  /// `isLast`: nothing follows.
+  /// Adds an event. `isLast`: no event follows.
   func send(_ event: Event, isLast: Bool = false) {
     defer { if isLast { end() } }
     let reader = state.withLock { state -> CheckedContinuation<Event?, Never>? in
@@ -60,7 +60,7 @@ final class EventBuffer<Event: Sendable>: EndableStream {
     }
   }
 
-  /// The next event; nil once it has ended and all are read, or the task is cancelled. One reader at a time.
+  /// Returns the next event; nil after the last one or if the task is cancelled. One reader at a time.
   func next() async -> Event? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

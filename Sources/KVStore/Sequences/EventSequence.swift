@@ -1,21 +1,22 @@
-/// Events as they come: live data, what is said in a stream, or what happens while a client synchronises.
+/// A sequence of events: live data, messages of a stream, or events of a client's synchronisation.
 ///
 ///     let events = client.syncEvents()
 ///     for await event in events {
 ///       if case .offline = event { break }
 ///     }
 ///
-/// For one loop. Up to 1,024 events wait for it; what comes then is dropped, and the loop gets an event
-/// that says so. It ends when its task is cancelled, when nobody has it any more, and when the client is closed.
+/// It is for one loop. At most 1,024 events wait for the loop. Further ones are dropped, and the loop receives an event
+/// that reports this. The sequence ends when its task is cancelled, when it is no longer used, and when the client is
+/// closed.
 public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
   public typealias Element = Event
   public typealias Failure = Never
 
   private let buffer: EventBuffer<Event>
-  /// Stays open as long as somebody listens.
+  /// The client stays open while the sequence is used.
   private let client: KVStoreClient
 
-  /// `end` stops whoever sends the events.
+  /// `end` stops the sender of the events.
   init(
     _ buffer: EventBuffer<Event>, of client: KVStoreClient, end: @escaping @Sendable () -> Void
   ) {

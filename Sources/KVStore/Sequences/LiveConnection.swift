@@ -1,16 +1,18 @@
 internal import KVSync
 
-/// How the connection of a subscriber is: what `LiveEvent.connection` and `StreamEvent.connection` tell.
+/// The state of a live connection: see `LiveEvent.connection` and `StreamEvent.connection`.
 ///
 ///     for await event in try people.live() {
 ///       if case .connection(.reconnected) = event { try await people.pull() }
 ///     }
 public enum LiveConnection: String, Sendable {
+  /// The connection was made.
   case connected
-  /// Nothing follows.
+  /// The connection is closed for good.
   case disconnected
+  /// The connection was made again after a loss.
   case reconnected
-  /// The connection broke; it is tried again.
+  /// The connection was lost; the library connects again.
   case unexpectedDisconnect
 
   init(_ status: LiveStatus) {

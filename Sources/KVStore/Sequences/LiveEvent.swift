@@ -1,6 +1,6 @@
 internal import KVSync
 
-/// An event of a collection on the backend: see `DataStore.live`.
+/// A live event of a collection on the backend: see `DataStore.live`.
 ///
 ///     for await event in try people.live() {
 ///       switch event {
@@ -12,22 +12,32 @@ internal import KVSync
 ///       }
 ///     }
 public enum LiveEvent<Entity: Codable & Sendable>: Sendable {
-  /// What a save was, as far as the backend tells.
-  public enum Cause: String, Sendable { case create, update, save }
+  /// The kind of a save, as far as the backend reports it.
+  public enum Cause: String, Sendable {
+    /// The entity was new.
+    case create
+    /// The entity was changed.
+    case update
+    /// The entity was new or changed: the backend does not say which.
+    case save
+  }
 
-  /// From now on every change comes.
+  /// The connection is ready. Every change from now on is received.
   case ready
+  /// An entity was saved.
   case saved(Entity, Cause)
+  /// An entity was deleted.
   case deleted(id: String)
-  /// It was saved, and is too large for a message: fetch it.
+  /// An entity was saved that is too large for a message. Fetch it.
   case tooLarge(id: String)
-  /// Something may have been missed: pull, or read the collection anew.
+  /// Changes may have been missed. Pull, or read the collection again.
   case missed
+  /// The state of the connection has changed.
   case connection(LiveConnection)
-  /// Something went wrong, such as an entity that does not fit its type; more may follow.
+  /// An error, such as an entity that does not fit its type. Further events may follow.
   case failed(KVStoreError)
 
-  /// Nil: nothing that a collection tells.
+  /// Nil if a collection does not have this kind of event.
   init?(_ event: KVSync.LiveEvent) {
     switch event {
     case .ready: self = .ready

@@ -1,15 +1,15 @@
 internal import KVClient
 internal import KVSync
 
-/// What changes in the result of a query, from whomever: see `DataStore.observe`.
+/// The changes of a query's result, whatever their cause: see `DataStore.observe`.
 ///
 ///     var shown: [Person] = []
 ///     for try await changes in try people.observe(Query(\.age > 30).sorted(by: \.name)) {
 ///       changes.apply(to: &shown)
 ///     }
 ///
-/// For one loop. A reader that is slow gets several changes as one: memory does not grow with what is written meanwhile. It
-/// ends when its task is cancelled, when nobody has it any more, and when the client is closed.
+/// It is for one loop. A slow reader receives several changes as one, so memory does not grow with the number of
+/// writes. The sequence ends when its task is cancelled, when it is no longer used, and when the client is closed.
 public struct Observed<Entity: Codable & Sendable>: AsyncSequence, Sendable {
   public typealias Element = Changes<Entity>
   public typealias Failure = KVStoreError
@@ -28,7 +28,7 @@ public struct Observed<Entity: Codable & Sendable>: AsyncSequence, Sendable {
     ) async throws(KVStoreError) -> Changes<Entity>? {
       guard let changes = try await source.next() else { return nil }
       do throws(KVStoreError) { return try Changes(changes) } catch {
-        // What follows would change a result that the loop never got.
+        // Later changes refer to a result that the loop did not receive.
         source.end()
         throw error
       }

@@ -2,15 +2,15 @@ internal import KVBase
 internal import KVClient
 internal import KVSync
 
-/// A state that one reader asks for, as it is when there is something new: however often it changes meanwhile, one signal
-/// waits. Ends with the reader's task, and with the client.
+/// A state that one reader requests after a signal. However often the state changes in the meantime, one signal waits.
+/// It ends with the reader's task and with the client.
 final class SignalledSource<State: Sendable>: Sendable {
   private let signals: EventBuffer<Void>
   private let state: @Sendable () throws(StoreError) -> State?
   private let client: KVStoreClient
 
-  /// `signals`: one for each change, see `EventBuffer.signal`; `end` stops whoever sends them. `state` nil: there is
-  /// nothing new.
+  /// `signals` has one signal for each change: see `EventBuffer.signal`. `end` stops the sender. `state` returns nil if
+  /// there is nothing new.
   init(
     _ signals: EventBuffer<Void>, of client: KVStoreClient,
     state: @escaping @Sendable () throws(StoreError) -> State?, end: @escaping @Sendable () -> Void
@@ -25,7 +25,7 @@ final class SignalledSource<State: Sendable>: Sendable {
 
   func end() { signals.end() }
 
-  /// Waits for something new; nil: it has ended.
+  /// Waits for a new state; nil: the source has ended.
   func next() async throws(KVStoreError) -> State? {
     while await signals.next() != nil {
       do throws(KVStoreError) {
@@ -43,9 +43,9 @@ final class SignalledSource<State: Sendable>: Sendable {
 }
 
 extension EventBuffer<Void> {
-  /// What somebody calls who has something new.
+  /// Reports a new state. The sender calls it.
   var signal: @Sendable () -> Void { { [weak self] in self?.send(()) } }
 
-  /// Of which one waits, however many come.
+  /// A buffer in which at most one signal waits.
   static func signals() -> EventBuffer<Void> { EventBuffer(limit: 1) }
 }

@@ -1,11 +1,11 @@
-/// States of something, each as it is when the loop asks for the next: see `KVStoreClient.statuses` and `Follow.statuses`.
+/// A sequence of states, each as it is when the loop requests it: see `KVStoreClient.statuses` and `Follow.statuses`.
 ///
 ///     for try await status in try client.statuses() {
 ///       print(status.pending, "waiting,", status.quarantined, "quarantined")
 ///     }
 ///
-/// For one loop. A state that nobody has asked for gives way to the next. It ends when its task is cancelled, when nobody
-/// has it any more, and when the client is closed.
+/// It is for one loop. A newer state replaces one that was not read. The sequence ends when its task is cancelled, when
+/// it is no longer used, and when the client is closed.
 public struct States<State: Sendable>: AsyncSequence, Sendable {
   public typealias Element = State
   public typealias Failure = KVStoreError

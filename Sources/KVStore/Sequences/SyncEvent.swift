@@ -2,7 +2,7 @@ internal import KVClient
 internal import KVJSON
 internal import KVSync
 
-/// What happens while a client synchronises: see `KVStoreClient.syncEvents`.
+/// An event of a client's synchronisation: see `KVStoreClient.syncEvents`.
 ///
 ///     for await event in client.syncEvents() {
 ///       switch event {
@@ -12,45 +12,60 @@ internal import KVSync
 ///       }
 ///     }
 public enum SyncEvent: Sendable {
-  /// One push, pull or sync. Its `number` tells it from others of the client.
+  /// One push, pull or sync. `number` identifies it within the client.
   public struct Operation: Sendable, Equatable {
+    /// The number of the operation, unique within the client.
     public let number: Int
-    /// Such as `push`.
+    /// The name of the operation, such as `push`.
     public let name: String
+    /// The name of the collection.
     public let collection: String
-    /// Whether nobody asked for it but the client's `pushesAutomatically`.
+    /// Whether the client's `pushesAutomatically` started it.
     public let isAutomatic: Bool
   }
 
-  /// How far an operation is. A total of 0 is not known.
+  /// The progress of an operation. A total of 0 means that it is unknown.
   public struct Progress: Sendable, Equatable {
+    /// The number of entities so far.
     public let entitiesDone: Int
+    /// The number of entities in all.
     public let entitiesTotal: Int
+    /// The number of bytes so far.
     public let bytesDone: Int
+    /// The number of bytes in all.
     public let bytesTotal: Int
   }
 
-  /// What an operation came to.
+  /// The result of an operation.
   public struct Counts: Sendable, Equatable {
+    /// The number of writes that the backend accepted.
     public let pushed: Int
+    /// The number of entities that were stored.
     public let pulled: Int
+    /// The number of entities that were removed from the local data.
     public let removed: Int
   }
 
+  /// An operation has started.
   case started(Operation)
+  /// An operation has made progress.
   case progress(Operation, Progress)
+  /// An operation has succeeded.
   case finished(Operation, Counts)
+  /// An operation has failed.
   case failed(Operation, KVStoreError)
+  /// The backend can no longer be reached.
   case offline
+  /// The backend can be reached again.
   case online
-  /// The session has ended: by a logout, or because the backend refused it, then with its error.
+  /// The session has ended by a logout, or because the backend refused it, with its error.
   case loggedOut(KVStoreError?)
-  /// A write will not be sent any more unless the program decides so.
+  /// A write was quarantined. It is not sent again until the program decides so.
   case quarantined(collection: String, id: String, KVStoreError?)
-  /// A write has replaced a version of the backend's that was not seen here: `remote`, as JSON; nil: it was deleted there.
-  /// Only some backends let that be known.
+  /// A write has replaced a version of the backend that was unknown to this device. `remote` is that version as JSON;
+  /// nil: the entity was deleted there. Only some backends report this.
   case overwritten(collection: String, id: String, remote: [UInt8]?)
-  /// Events were dropped, because nobody read them.
+  /// Events were dropped because they were not read in time.
   case missed
 
   init(_ event: KVClient.SyncEvent) {

@@ -3,8 +3,9 @@ internal import KVJSON
 internal import KVSync
 
 extension DataStore {
-  /// Lets others read or write an entity, in addition to those who may: docs/sharing.md. Throws `.notFound` if there is none
-  /// of this id. What somebody else changes in it meanwhile is not lost: the write is sent on a condition.
+  /// Grants users and groups the right to read or write an entity, in addition to the rights that exist:
+  /// docs/sharing.md. The write is conditional, so that other changes of the access list at the same time are kept.
+  /// Throws `.notFound` if no entity has this id.
   ///
   ///     try await people.share(id: "ann", with: Sharing(readers: ["bob"]))
   public func share(
@@ -13,7 +14,8 @@ extension DataStore {
     try await share(id, others, options: options) { $0.giving }
   }
 
-  /// Takes back what `share` gave. Who is named more than once, or is in a group, is to be taken out of each.
+  /// Revokes rights that `share` granted. A user may have the same right by name and through groups; each has to be
+  /// revoked.
   ///
   ///     try await people.unshare(id: "ann", from: .everybodyReads)
   public func unshare(

@@ -1,35 +1,39 @@
 internal import KVJSON
 
-/// Whom an entity is shared with: see `DataStore.share`. Writers may read as well.
+/// The users and groups that an entity is shared with: see `DataStore.share`. Writers may read as well.
 ///
 ///     var friends = Sharing(readers: ["bob"], writers: ["cy"])
 ///     friends.readerGroups = ["team"]
 ///     try await people.share(id: "ann", with: friends)
 ///     try await people.unshare(id: "ann", from: .everybodyReads)
 public struct Sharing: Sendable, Equatable {
-  /// Ids of users.
+  /// The ids of the users who may read.
   public var readers: [String]
+  /// The ids of the users who may read and write.
   public var writers: [String]
-  /// Ids of groups of users.
+  /// The ids of the groups whose members may read.
   public var readerGroups: [String] = []
+  /// The ids of the groups whose members may read and write.
   public var writerGroups: [String] = []
-  /// All users.
+  /// Whether all users may read.
   public var includesEverybodyAsReader = false
+  /// Whether all users may read and write.
   public var includesEverybodyAsWriter = false
 
+  /// Creates the rights of these users.
   public init(readers: [String] = [], writers: [String] = []) {
     self.readers = readers
     self.writers = writers
   }
 
-  /// Everybody may read.
+  /// All users may read.
   public static var everybodyReads: Sharing {
     var sharing = Sharing()
     sharing.includesEverybodyAsReader = true
     return sharing
   }
 
-  /// As an access list says it.
+  /// The rights in the form of an access list.
   var acl: JSONObject {
     func ids(_ ids: [String]) -> JSONValue { .array(ids.map { .string($0) }) }
     var acl: JSONObject = [

@@ -1,21 +1,23 @@
 internal import KVJSON
 
-/// A group of users, which the access list of an entity can name: `KVStoreClient.groups` makes and finds them.
+/// A group of users, which the access list of an entity can name: see `KVStoreClient.groups`.
 ///
 ///     let team = try await client.groups.create(name: "team", members: ["ann", "bob"])
 ///     try await people.share(id: "cy", with: Sharing(readers: team.members))
 ///
-/// It is its creator's: others see and change it only if its own access list says so.
+/// A group belongs to the user who created it. Other users may see or change it only if its own access list allows
+/// that.
 public struct UserGroup: Sendable, Equatable {
-  /// What an access list names it by.
+  /// The id of the group, which access lists use.
   public let id: String
+  /// The name of the group.
   public let name: String?
-  /// The ids of the users who are in it.
+  /// The ids of the users in the group.
   public let members: [String]
 
   init(_ json: JSONValue) throws(KVStoreError) {
     guard let id = json["_id"]?.stringValue else {
-      throw KVStoreError(.unexpectedAnswer, "The backend's answer is no group.")
+      throw KVStoreError(.unexpectedAnswer, "The backend's answer is not a group.")
     }
     self.id = id
     name = json["name"]?.stringValue

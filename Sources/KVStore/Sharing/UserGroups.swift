@@ -3,18 +3,19 @@ internal import KVClient
 internal import KVJSON
 internal import KVSync
 
-/// The groups of users of a client's backend: `KVStoreClient.groups` gives them.
+/// The groups of users on a client's backend: see `KVStoreClient.groups`.
 ///
 ///     let team = try await client.groups.create(name: "team", members: ["ann"])
 ///     try await client.groups.update(id: team.id, adding: ["bob"], removing: ["ann"])
 ///     for group in try await client.groups.all() { print(group.name ?? group.id) }
 ///
-/// Nothing of them is kept on this machine. Throws `.notFound` for an id that no group has, `.forbidden` for one that the
-/// active user may not see or change.
+/// Groups are not kept locally. The calls throw `.notFound` if no group has the id, and `.forbidden` if the active user
+/// may not see or change it.
 public struct UserGroups: Sendable {
   let client: KVStoreClient
 
-  /// Makes a group of these users, by their ids. It is sent once: after `.network` there may be one or none.
+  /// Creates a group of users, given by their ids. The request is sent only once: after `.network` the group may exist
+  /// or not.
   @discardableResult
   public func create(
     name: String, members: [String] = [], options: CallOptions = CallOptions()
@@ -25,6 +26,7 @@ public struct UserGroups: Sendable {
     }
   }
 
+  /// Reads a group.
   public func find(
     id: String, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> UserGroup {
@@ -33,7 +35,7 @@ public struct UserGroups: Sendable {
     }
   }
 
-  /// Those that the active user may read.
+  /// Lists the groups that the active user may read.
   public func all(options: CallOptions = CallOptions()) async throws(KVStoreError) -> [UserGroup] {
     let bytes = try await client.asking(options) {
       (core, options, cancellation) throws(StoreError) in
@@ -44,8 +46,8 @@ public struct UserGroups: Sendable {
     return groups
   }
 
-  /// Changes who is in a group, and its name unless that is nil; who is added and removed is removed. If somebody else
-  /// changes it meanwhile, the change is made to what they have left.
+  /// Changes the members of a group, and its name unless that is nil. A user who is both added and removed is removed.
+  /// If somebody else changes the group at the same time, the change applies to the newer version.
   @discardableResult
   public func update(
     id: String, adding added: [String] = [], removing removed: [String] = [], name: String? = nil,
@@ -61,7 +63,7 @@ public struct UserGroups: Sendable {
     }
   }
 
-  /// Deletes a group: what its members could read or write because of it, they cannot any more.
+  /// Deletes a group. Its members lose the rights that they had only through the group.
   public func delete(
     id: String, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) {
@@ -81,6 +83,6 @@ public struct UserGroups: Sendable {
 }
 
 extension KVStoreClient {
-  /// The groups of users; nothing is asked of anybody yet.
+  /// The groups of users. No request is made.
   public var groups: UserGroups { UserGroups(client: self) }
 }

@@ -1,6 +1,7 @@
 internal import KVQuery
 
-/// A number about a group of entities: see `DataStore.group`. Only numbers count; others are left out.
+/// A number that is computed for each group of entities: see `DataStore.group`. Values that are not numbers are
+/// ignored.
 ///
 ///     struct City: Decodable, Sendable { var city: String?, count: Int, oldest: Int }
 ///     let cities: [City] = try await people.group(
@@ -8,25 +9,27 @@ internal import KVQuery
 public struct Aggregate<Entity: Codable & Sendable>: Sendable {
   let member: Result<Grouping.Member, KVStoreError>
 
-  /// How many entities.
+  /// The number of entities.
   public static func count(_ name: String) -> Aggregate {
     Aggregate(member: .success(.init(name, .count)))
   }
 
-  /// 0 of nothing.
+  /// The sum; 0 without numbers.
   public static func sum<Value>(_ name: String, _ keyPath: KeyPath<Entity, Value>) -> Aggregate {
     Aggregate(name, of: keyPath) { .sum($0) }
   }
 
-  /// Null of nothing, as the two that follow.
+  /// The average; null without numbers, as the minimum and the maximum.
   public static func average<Value>(
     _ name: String, _ keyPath: KeyPath<Entity, Value>
   ) -> Aggregate { Aggregate(name, of: keyPath) { .average($0) } }
 
+  /// The least value; null without numbers.
   public static func minimum<Value>(
     _ name: String, _ keyPath: KeyPath<Entity, Value>
   ) -> Aggregate { Aggregate(name, of: keyPath) { .minimum($0) } }
 
+  /// The greatest value; null without numbers.
   public static func maximum<Value>(
     _ name: String, _ keyPath: KeyPath<Entity, Value>
   ) -> Aggregate { Aggregate(name, of: keyPath) { .maximum($0) } }

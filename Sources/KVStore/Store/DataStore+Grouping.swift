@@ -4,7 +4,8 @@ internal import KVQuery
 internal import KVSync
 
 extension DataStore {
-  /// Numbers about groups of entities. The result's members are the keys, by their names in the entity, and the numbers.
+  /// Computes numbers for groups of entities. The members of a result are the keys, by their names in the entity, and
+  /// the numbers.
   ///
   ///     struct City: Decodable, Sendable { var city: String?; var people: Int; var oldest: Int }
   ///     let cities: [City] = try await people.group(
@@ -25,7 +26,7 @@ extension DataStore {
     return try JSONDecoding.decode([Group].self, from: groups)
   }
 
-  /// The values that a member has, each once.
+  /// Returns the different values of a member.
   public func distinct<Value: Codable & Sendable>(
     _ keyPath: KeyPath<Entity, Value>, where query: Query<Entity> = Query(),
     options: CallOptions = CallOptions()

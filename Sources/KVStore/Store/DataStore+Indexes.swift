@@ -3,7 +3,7 @@ internal import KVJSON
 internal import KVSync
 
 extension DataStore {
-  /// Makes finds by these members, in this order, fast. An index of the same name and members is left as it is.
+  /// Creates an index for finds by these members, in this order. If the same index exists, the call does nothing.
   ///
   ///     try await people.createIndex(on: [\.city, \.age])
   public func createIndex(
@@ -16,7 +16,7 @@ extension DataStore {
     try await createIndex(spec.text)
   }
 
-  /// The same of a specification as the C interface has it, for indexes of texts and places:
+  /// Creates an index from a specification of the C interface, for indexes of texts and points:
   /// `{"name":"words","keys":{"title":"text"}}`.
   public func createIndex(_ specification: String) async throws(KVStoreError) {
     try await performing(isLocal: true) { (core, _) throws(StoreError) in
@@ -24,12 +24,14 @@ extension DataStore {
     }
   }
 
+  /// Drops an index. Throws `.notFound` if there is none with this name.
   public func dropIndex(_ name: String) async throws(KVStoreError) {
     try await performing(isLocal: true) { (core, _) throws(StoreError) in
       try core.dropIndex(name)
     }
   }
 
+  /// Lists the indexes of the collection.
   public func indexes() async throws(KVStoreError) -> [Index] {
     let indexes = try await performing(isLocal: true) { (core, _) throws(StoreError) in
       try core.indexes()

@@ -3,8 +3,8 @@ internal import KVJSON
 internal import KVSync
 
 extension DataStore {
-  /// Follows a query over the local data: first the result as it is, then what changes in it, whoever changes it – this
-  /// program, another one with the same files, a pull, live data.
+  /// Returns the current result of a query over the local data, and then its changes, whatever their cause: this
+  /// program, another one with the same files, a pull or live data.
   ///
   ///     var shown: [Person] = []
   ///     for try await changes in try people.observe(\.age > 30) {
@@ -26,14 +26,14 @@ extension DataStore {
     return Observed(source)
   }
 
-  /// The events of the collection on the backend, from the moment of the call on. The client has to be
-  /// registered: `KVStoreClient.registerForLiveData`.
+  /// Returns the live events of the collection on the backend from now on. The client must be registered: see
+  /// `KVStoreClient.registerForLiveData`.
   ///
   ///     for await event in try people.live(savingLocally: true) {
   ///       if case .saved(let person, _) = event { print(person.name) }
   ///     }
   ///
-  /// `savingLocally`: what arrives is written to the local store before its event comes.
+  /// With `savingLocally`, changes are written to the local store before their event is delivered.
   public func live(
     savingLocally: Bool = false
   ) throws(KVStoreError) -> EventSequence<LiveEvent<Entity>> {

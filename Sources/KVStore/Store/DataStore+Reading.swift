@@ -3,18 +3,19 @@ internal import KVJSON
 internal import KVSync
 
 extension DataStore {
-  /// What a query selects, read while it is asked for. Nothing happens before the first entity is asked for.
+  /// Finds the entities that a query selects. They are read while the loop runs; the query starts with the first of
+  /// them.
   ///
   ///     for try await person in people.find(\.age > 30) { print(person.name) }
   ///
-  /// In a cache store these are the backend's; `observe` shows the local ones meanwhile.
+  /// In a cache store these are the backend's entities. `observe` shows the local ones meanwhile.
   public func find(
     _ query: Query<Entity> = Query(), options: CallOptions = CallOptions()
   ) -> Entities<Entity> {
     Entities(store: self, query: query, options: options)
   }
 
-  /// The entity with an id; nil if there is none.
+  /// Finds an entity by its id; nil if there is none.
   public func find(
     id: String, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> Entity? {
@@ -24,7 +25,7 @@ extension DataStore {
     return try JSONDecoding.decode(Entity.self, ifAny: bytes)
   }
 
-  /// How many entities a query selects.
+  /// Counts the entities that a query selects.
   public func count(
     _ query: Query<Entity> = Query(), options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> Int {

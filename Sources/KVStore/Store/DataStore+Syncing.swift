@@ -2,8 +2,8 @@ internal import KVClient
 internal import KVSync
 
 extension DataStore {
-  /// Sends what waits to the backend, in order. What the backend refuses is in the result; only what stops the push is
-  /// thrown, such as `.network`.
+  /// Sends the pending writes to the backend, in order. The result has the errors of refused writes. The call throws
+  /// only errors that end the push, such as `.network`.
   @discardableResult
   public func push(options: CallOptions = CallOptions()) async throws(KVStoreError) -> PushResult {
     PushResult(
@@ -12,7 +12,8 @@ extension DataStore {
       })
   }
 
-  /// Brings the local data up to date with what a query selects on the backend. Throws `.pending` while writes wait.
+  /// Fetches the entities that a query selects from the backend into the local data. Throws `.pending` if writes are
+  /// pending.
   @discardableResult
   public func pull(
     _ query: Query<Entity> = Query(), options: CallOptions = CallOptions()
@@ -24,8 +25,8 @@ extension DataStore {
       })
   }
 
-  /// A pull, and what the query selects here afterwards, entities that had not changed included. They are read a page at a time,
-  /// while they are asked for.
+  /// Pulls, and then finds the matching entities in the local data, including unchanged ones. They are read in pages
+  /// while the loop runs.
   ///
   ///     for try await person in try await people.pullEntities(\.age > 30) { print(person.name) }
   public func pullEntities(
@@ -35,7 +36,7 @@ extension DataStore {
     return find(query, options: options.local)
   }
 
-  /// A push, and a pull if nothing is left to be pushed.
+  /// Pushes, and pulls if no write is left waiting.
   @discardableResult
   public func sync(
     _ query: Query<Entity> = Query(), options: CallOptions = CallOptions()
@@ -47,7 +48,8 @@ extension DataStore {
     return SyncResult(push: PushResult(result.push), pull: result.pull.map(PullResult.init))
   }
 
-  /// A sync, and what the query selects here afterwards: also if there was no pull, because writes still wait.
+  /// Syncs, and then finds the matching entities in the local data, even if the pull was left out because writes are
+  /// still waiting.
   ///
   ///     let (result, everybody) = try await people.syncEntities()
   ///     for try await person in everybody { print(person.name, result.push.pushed) }
@@ -57,8 +59,8 @@ extension DataStore {
     (try await sync(query, options: options), find(query, options: options.local))
   }
 
-  /// Deletes what a query selects from the local data, and the writes of it that wait. How many entities. Nothing is said
-  /// to the backend.
+  /// Deletes the entities that a query selects, and their pending writes, from the local data only. Returns the number
+  /// of entities.
   @discardableResult
   public func clear(_ query: Query<Entity>? = nil) async throws(KVStoreError) -> Int {
     let query = try query?.built.get()
@@ -69,7 +71,7 @@ extension DataStore {
 }
 
 extension CallOptions {
-  /// The same for what is read here only.
+  /// The options of a call that uses only local data.
   fileprivate var local: CallOptions {
     var options = self
     options.readPolicy = .forceLocal

@@ -4,7 +4,7 @@ internal import KVJSON
 internal import KVSync
 
 extension DataStore {
-  /// Saves an entity, and gives it as it is stored: with its id, if it had none. Replaces one that is there.
+  /// Saves an entity and returns it as stored, with an id if it had none. It replaces an entity with the same id.
   @discardableResult
   public func save(
     _ entity: Entity, options: CallOptions = CallOptions()
@@ -12,7 +12,7 @@ extension DataStore {
     try await save(entity, if: .none, options: options)
   }
 
-  /// Saves an entity that must not be there yet. Throws `.conflict` if it is.
+  /// Saves an entity that must not exist yet. Throws `.conflict` if it does.
   @discardableResult
   public func insert(
     _ entity: Entity, options: CallOptions = CallOptions()
@@ -20,7 +20,7 @@ extension DataStore {
     try await save(entity, if: .isMissing, options: options)
   }
 
-  /// Saves an entity if the one that is there matches. Throws `.conflict` if not.
+  /// Saves an entity if the stored one matches a condition. Throws `.conflict` otherwise.
   @discardableResult
   public func save(
     _ entity: Entity, if condition: Query<Entity>, options: CallOptions = CallOptions()
@@ -40,7 +40,7 @@ extension DataStore {
     return try JSONDecoding.decode(Entity.self, from: saved)
   }
 
-  /// Saves entities, all that can be saved.
+  /// Saves several entities. Those that fail do not affect the others.
   @discardableResult
   public func save(
     _ entities: [Entity], options: CallOptions = CallOptions()
@@ -57,7 +57,7 @@ extension DataStore {
     return try SaveResult(result)
   }
 
-  /// Removes the entity with an id. Whether there was one.
+  /// Removes the entity with an id and returns whether there was one.
   @discardableResult
   public func remove(
     id: String, options: CallOptions = CallOptions()
@@ -70,7 +70,7 @@ extension DataStore {
     }
   }
 
-  /// Removes what a query selects. How many there were.
+  /// Removes the entities that a query selects and returns their number.
   @discardableResult
   public func remove(
     _ query: Query<Entity>, options: CallOptions = CallOptions()
@@ -79,5 +79,20 @@ extension DataStore {
     return try await writing(options) { (core, run) throws(StoreError) in
       try core.remove(query, run).value
     }
+  }
+
+  // MARK: Updates
+
+  /// Changes all entities that a query selects, without reading them into the program. Locally the update is atomic.
+  @discardableResult
+  public func update(
+    _ query: Query<Entity>, _ update: Update<Entity>, options: CallOptions = CallOptions()
+  ) async throws(KVStoreError) -> UpdateResult {
+    let query = try query.built.get()
+    let text = try update.built.get().text
+    let result = try await writing(options) { (core, run) throws(StoreError) in
+      try core.update(query, try core.parsedUpdate(text), run: run).value
+    }
+    return UpdateResult(result)
   }
 }

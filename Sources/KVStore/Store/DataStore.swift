@@ -16,10 +16,11 @@ internal import KVSync
 ///     let ann = try await people.save(Person(name: "Ann", age: 31))
 ///     for try await person in people.find(\.age > 30) { print(person.name) }
 ///
-/// Members of the stored entity that the type does not have are kept by a save. A value; may be used from any task.
+/// A save keeps the members of the stored entity that the type does not have. A store is a value that any task may use.
 public struct DataStore<Entity: Codable & Sendable>: Sendable {
   let core: KVClient.DataStore
   let client: KVStoreClient
+  /// The name of the collection.
   public let collection: String
 
   init(_ core: KVClient.DataStore, of collection: String, client: KVStoreClient) {
@@ -48,7 +49,7 @@ public struct DataStore<Entity: Codable & Sendable>: Sendable {
     return try await performing(isLocal: core.writesLocally(options), options, work)
   }
 
-  /// Runs what is local always, or never.
+  /// Runs a call that is either always local or never.
   func performing<Value: Sendable>(
     isLocal: Bool, _ options: CallOptions = CallOptions(), _ work: @escaping Work<Value>
   ) async throws(KVStoreError) -> Value {
@@ -63,10 +64,10 @@ public struct DataStore<Entity: Codable & Sendable>: Sendable {
     }
   }
 
-  /// An entity as it is given to the library: without an id that is none yet, so that it gets one.
+  /// Encodes an entity for the library. A nil id is left out, so that the library generates one.
   static func encoded(_ entity: Entity) throws(KVStoreError) -> JSONValue {
     guard var object = try JSONEncoding.value(of: entity).objectValue else {
-      throw KVStoreError(.invalid, "The \(Entity.self) is no JSON object.")
+      throw KVStoreError(.invalid, "The \(Entity.self) is not a JSON object.")
     }
     if let id = object["_id"], id.isNull || id.stringValue?.isEmpty == true { object["_id"] = nil }
     return .object(object)

@@ -4,7 +4,8 @@
 ///       try await people.dropIndex(index.name)
 ///     }
 public struct Index: Sendable, Equatable, Decodable {
+  /// The name of the index.
   public let name: String
-  /// `ready`, `building`, or `unusable`.
+  /// The state: `ready`, `building` or `unusable`.
   public let state: String
 }

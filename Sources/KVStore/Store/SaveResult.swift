@@ -1,12 +1,12 @@
 internal import KVSync
 
-/// What came of saving many.
+/// The result of saving several entities.
 ///
 ///     for error in try await people.save(many).errors { print(error.index ?? 0, error.message) }
 public struct SaveResult<Entity: Codable & Sendable>: Sendable {
-  /// As they are stored; nil exactly where an error has that `index`.
+  /// The entities as stored. An entity is nil if `errors` has an error with its index.
   public let entities: [Entity?]
-  /// Of those that were not saved.
+  /// The errors of the entities that were not saved.
   public let errors: [KVStoreError]
 
   init(_ result: SaveManyResult) throws(KVStoreError) {

@@ -1,21 +1,22 @@
 internal import KVJSON
 
-/// What a store is opened with besides its collection and type.
+/// The options of a store.
 ///
 ///     var options = StoreOptions()
 ///     options.calls.conflicts = .merge
 ///     let people = try client.store("people", of: Person.self, options: options)
 public struct StoreOptions: Sendable {
-  /// Local data of this tag; nil: of the client's.
+  /// The tag of the local data; nil: the client's.
   public var tag: String?
-  /// Whether a save also deletes members that the Swift type does not have, such as those that a newer version of the
-  /// program has added.
+  /// Whether a save also deletes members that the Swift type does not have. A newer version of the program may have
+  /// added them.
   public var replacesWholeEntities = false
-  /// Of every call of the store, unless the call says something else.
+  /// The options of every call of the store, unless the call overrides them.
   public var calls = CallOptions()
-  /// All other options of a store in `docs/options.md`, by their names there, as a JSON object.
+  /// All other options of a store in `docs/options.md`, as a JSON object.
   public var otherOptions: String?
 
+  /// Creates options in which nothing is set.
   public init() {}
 
   func object<Entity: Codable & Sendable>(of type: Entity.Type) throws(KVStoreError) -> JSONObject {
@@ -28,7 +29,7 @@ public struct StoreOptions: Sendable {
     guard let known = table.knownMembers else {
       throw KVStoreError(
         .invalid,
-        "It cannot be found out which members \(type) has: let it say them as FieldNaming, or set"
+        "The members of \(type) cannot be found out: it must conform to FieldNaming, or set"
           + " replacesWholeEntities.")
     }
     options["knownMembers"] = .object(known)

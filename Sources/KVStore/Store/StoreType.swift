@@ -1,13 +1,14 @@
-/// How a store meets an interrupted network: what it does when a call names no policy of its own.
+/// Where a store reads and writes, unless a call has its own policy.
 ///
 ///     let people = try client.store("people", of: Person.self, type: .auto)
 public enum StoreType: String, Sendable, CaseIterable {
-  /// Everything is local; `push`, `pull` and `sync` meet the backend. The type for a client without a backend, too.
+  /// Everything is local. `push`, `pull` and `sync` use the network. It is also the type for a client without a
+  /// backend.
   case sync
-  /// Reads ask the backend, and the local data when it cannot be reached; writes are queued, then sent.
+  /// Reads ask the backend, and use the local data when it cannot be reached. Writes are queued and then sent.
   case auto
-  /// Reads and writes are local first, then the backend's.
+  /// Reads and writes use the local data first and then the backend.
   case cache
-  /// Nothing is kept.
+  /// There is no local data.
   case network
 }

@@ -1,17 +1,17 @@
 internal import KVSync
 
-/// What came of a push: see `DataStore.push`.
+/// The result of a push: see `DataStore.push`.
 ///
 ///     let result = try await people.push()
 ///     for error in result.errors { print(error.id ?? "", error.message) }
 public struct PushResult: Sendable, Equatable {
-  /// How many writes the backend accepted.
+  /// The number of writes that the backend accepted.
   public let pushed: Int
-  /// Of the others, each with the `id` of its entity.
+  /// The errors of the other writes, each with the `id` of its entity.
   public let errors: [KVStoreError]
-  /// How many writes of the collection are quarantined now.
+  /// The number of writes of the collection that are quarantined now.
   public let quarantined: Int
-  /// How many accepted writes have replaced a version that was not seen here, as far as the backend lets it be known.
+  /// The number of accepted writes that replaced a version unknown to this device, as far as the backend reports that.
   public let overwritten: Int
 
   init(_ result: KVSync.PushResult) {
@@ -22,14 +22,14 @@ public struct PushResult: Sendable, Equatable {
   }
 }
 
-/// What came of a pull: see `DataStore.pull`.
+/// The result of a pull: see `DataStore.pull`.
 ///
 ///     let result = try await people.pull(\.age > 30)
 ///     print(result.pulled, "came,", result.removed, "went")
 public struct PullResult: Sendable, Equatable {
-  /// Entities that the backend sent and that were stored.
+  /// The number of entities that were received and stored.
   public let pulled: Int
-  /// Entities that the backend no longer has, and that left the local store.
+  /// The number of entities that were removed from the local store because the backend no longer has them.
   public let removed: Int
 
   init(_ result: KVSync.PullResult) {
@@ -38,12 +38,13 @@ public struct PullResult: Sendable, Equatable {
   }
 }
 
-/// What came of a sync: see `DataStore.sync`.
+/// The result of a sync: see `DataStore.sync`.
 ///
 ///     let result = try await people.sync()
 ///     if result.pull == nil { print("not sent:", result.push.errors) }
 public struct SyncResult: Sendable, Equatable {
+  /// The result of the push.
   public let push: PushResult
-  /// Nil if the push has left writes that wait.
+  /// The result of the pull. Nil if there was none, because writes are still waiting after the push.
   public let pull: PullResult?
 }

@@ -1,13 +1,13 @@
 internal import KVSync
 
-/// What an update came to: see `DataStore.update`.
+/// The result of an update: see `DataStore.update`.
 ///
 ///     let result = try await people.update(\.age < 18, Update().increment(\.age, by: 1))
 ///     print(result.modified, "of", result.matched)
 public struct UpdateResult: Sendable, Equatable {
-  /// How many entities matched.
+  /// The number of entities that matched.
   public let matched: Int
-  /// How many of them were changed; the others were as the update wants them already.
+  /// The number of entities that the update changed.
   public let modified: Int
 
   init(_ result: KVSync.UpdateResult) {

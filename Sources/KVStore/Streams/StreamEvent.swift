@@ -11,16 +11,18 @@ internal import KVSync
 ///       }
 ///     }
 public enum StreamEvent<Message: Codable & Sendable>: Sendable {
-  /// From now on every message comes.
+  /// The connection is ready. Every message from now on is received.
   case ready
+  /// A message was received.
   case message(Message)
-  /// Something may have been missed; it is kept nowhere.
+  /// Messages may have been missed. They are not stored anywhere.
   case missed
+  /// The state of the connection has changed.
   case connection(LiveConnection)
-  /// Something went wrong, such as a message that does not fit its type; more may follow.
+  /// An error, such as a message that does not fit its type. Further events may follow.
   case failed(KVStoreError)
 
-  /// Nil: nothing that a stream tells.
+  /// Nil if a stream does not have this kind of event.
   init?(_ event: KVSync.LiveEvent) {
     switch event {
     case .ready: self = .ready

@@ -3,7 +3,8 @@ internal import KVClient
 internal import KVJSON
 internal import KVSync
 
-/// Messages from user to user, which are kept nowhere: any `Codable`, by JSON of up to 32 KB. `KVStoreClient.stream` gives it.
+/// Messages between users, of any `Codable` type with up to 32 KB of JSON. They are not stored. See
+/// `KVStoreClient.stream`.
 ///
 ///     struct Line: Codable, Sendable { var text: String }
 ///     try await client.registerForLiveData()
@@ -13,9 +14,10 @@ internal import KVSync
 ///       if case .message(let line) = event { print(line.text) }
 ///     }
 ///
-/// Each user owns a part of a stream, and says who else may listen to it and send to it. `user` is the id of the owner of
-/// the part that is meant; nil: the active user. `KVStoreClient.registerForLiveData` comes before sending and listening.
+/// Each user owns a part of a stream and decides who else may listen to it and send to it. `user` is the id of the
+/// owner of the part; nil: the active user. Call `KVStoreClient.registerForLiveData` before sending and listening.
 public struct UserStream<Message: Codable & Sendable>: Sendable {
+  /// The name of the stream.
   public let name: String
   private let client: KVStoreClient
 
@@ -24,7 +26,8 @@ public struct UserStream<Message: Codable & Sendable>: Sendable {
     self.client = client
   }
 
-  /// Sends a message to the present subscribers of a part. It is sent once: after `.network` it may have been heard or not.
+  /// Sends a message to the current subscribers of a part. The request is sent only once: after `.network` the message
+  /// may have been delivered or not.
   public func send(
     _ message: Message, to user: String? = nil, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) {
@@ -34,7 +37,7 @@ public struct UserStream<Message: Codable & Sendable>: Sendable {
     }
   }
 
-  /// What is said in a part, from the moment of the call on. Throws `.misuse` before the client was registered.
+  /// Returns the messages in a part from now on. Throws `.misuse` if the client is not registered for live data.
   public func listen(
     to user: String? = nil
   ) throws(KVStoreError) -> EventSequence<StreamEvent<Message>> {
@@ -48,7 +51,7 @@ public struct UserStream<Message: Codable & Sendable>: Sendable {
     return EventSequence(buffer, of: client) { subscription.end() }
   }
 
-  /// Who else may listen and send, as the owner has said.
+  /// Reads the access list of a part.
   public func acl(
     of user: String? = nil, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> StreamACL {
@@ -59,7 +62,7 @@ public struct UserStream<Message: Codable & Sendable>: Sendable {
     return try JSONDecoding.decode(StreamACL.self, from: json)
   }
 
-  /// Says who else may listen and send; who may not any more does not from now on.
+  /// Replaces the access list of a part. Users who lose the right to listen receive nothing more.
   public func setACL(
     _ acl: StreamACL, of user: String? = nil, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) {
@@ -70,7 +73,7 @@ public struct UserStream<Message: Codable & Sendable>: Sendable {
     }
   }
 
-  /// The ids of the users whose parts the active user may listen or send to.
+  /// Lists the ids of the users whose parts the active user may listen to or send to.
   public func owners(options: CallOptions = CallOptions()) async throws(KVStoreError) -> [String] {
     let json = try await client.asking(options) {
       [name] (core, options, cancellation) throws(StoreError) in
@@ -81,7 +84,7 @@ public struct UserStream<Message: Codable & Sendable>: Sendable {
 }
 
 extension KVStoreClient {
-  /// A stream of messages from user to user. Nothing is asked of anybody yet.
+  /// Returns a stream of messages between users. No request is made.
   ///
   ///     struct Line: Codable, Sendable { var text: String }
   ///     let chat = client.stream("chat", of: Line.self)

@@ -4,7 +4,7 @@ internal import KVJSON
 internal import KVSync
 
 extension KVStoreClient {
-  /// Runs a closure in a transaction and commits it, so that everything is on the disk when this returns.
+  /// Runs a closure in a transaction and commits it. When the call returns, the writes are on the disk.
   ///
   ///     struct NobodyThere: Error {}
   ///     let ann = try await client.transaction { transaction in
@@ -14,11 +14,12 @@ extension KVStoreClient {
   ///       return try transaction.save(ann, in: people)
   ///     }
   ///
-  /// Nothing is locked meanwhile. If something that the closure has read was changed before the commit, by whomever, the
-  /// closure runs once more from its beginning after a short random pause, `retries` times or for `timeout` seconds; then
-  /// `.conflict` is thrown. What the closure throws comes out, and nothing was written.
+  /// The transaction locks nothing. If anything that the closure has read was changed before the commit, the closure
+  /// runs again from its beginning, after a short random pause. This is repeated up to `retries` times or for `timeout`
+  /// seconds; then the call throws `.conflict`. If the closure throws, nothing is written, and the call throws the same
+  /// error.
   ///
-  /// The closure runs on a thread of the library, where it may block. `tag`: of the stores; nil: the client's.
+  /// The closure runs on a thread of the library and may block it. `tag` is the tag of the stores; nil: the client's.
   @discardableResult @_disfavoredOverload
   public func transaction<Value: Sendable>(
     tag: String? = nil, retries: Int = 100, timeout: Double = 60,
@@ -27,7 +28,7 @@ extension KVStoreClient {
     try await outcome(tag, retries: retries, timeout: timeout, of: body).get()
   }
 
-  /// The same for a closure that throws nothing else than this library does.
+  /// Runs a closure that throws only errors of this library in a transaction.
   ///
   ///     func grow(by years: Int) async throws(KVStoreError) {
   ///       try await client.transaction { (transaction) throws(KVStoreError) in
@@ -42,7 +43,7 @@ extension KVStoreClient {
     try await outcome(tag, retries: retries, timeout: timeout, of: body).get()
   }
 
-  /// What the closure gave or threw; throws what the library failed with.
+  /// Returns or throws the outcome of the closure, or throws the error of the library.
   private func outcome<Value: Sendable, Failure: Error>(
     _ tag: String?, retries: Int, timeout: Double,
     of body: @escaping @Sendable (borrowing Transaction) throws(Failure) -> Value
@@ -57,7 +58,7 @@ extension KVStoreClient {
             (transaction) throws(StoreError) in
             do throws(Failure) { return try body(Transaction(transaction)) } catch {
               thrown = error
-              throw StoreError(.cancelled, "The transaction was given up.")
+              throw StoreError(.cancelled, "The transaction was cancelled.")
             }
           })
       } catch {

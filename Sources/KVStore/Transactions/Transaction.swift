@@ -3,8 +3,8 @@ internal import KVClient
 internal import KVJSON
 internal import KVSync
 
-/// Reads and writes over several stores that happen all at once, or not at all: what `KVStoreClient.transaction` gives to
-/// its closure.
+/// Reads and writes over several stores, of which either all or none take effect. `KVStoreClient.transaction` passes it
+/// to its closure.
 ///
 ///     let moved = try await client.transaction { transaction in
 ///       let old = try transaction.find(\.age > 90, in: people).all()
@@ -12,9 +12,9 @@ internal import KVSync
 ///       return try transaction.remove(\.age > 90, in: people)
 ///     }
 ///
-/// Reads see the data as it was when the transaction began, with its own writes on top. The stores are of the client and
-/// tag of the transaction and keep something locally, so not of the type `.network`; else calls throw `.misuse`. For the
-/// thread of the closure; it cannot be copied, so it ends with the closure.
+/// Reads see the data as it was when the transaction began, plus its own writes. The stores belong to the client and
+/// tag of the transaction and have local data, so they are not of the type `.network`; otherwise calls throw `.misuse`.
+/// A transaction is for the thread of the closure. It cannot be copied, so it ends with the closure.
 public struct Transaction: ~Copyable {
   private let core: KVClient.Transaction
 
@@ -22,7 +22,7 @@ public struct Transaction: ~Copyable {
 
   // MARK: Reading
 
-  /// The entity with an id; nil if there is none.
+  /// Finds an entity by its id; nil if there is none.
   public func find<Entity>(
     id: String, in store: DataStore<Entity>
   ) throws(KVStoreError) -> Entity? {
@@ -34,7 +34,7 @@ public struct Transaction: ~Copyable {
     return try JSONDecoding.decode(Entity.self, ifAny: bytes)
   }
 
-  /// What a query selects, one entity after the other.
+  /// Finds the entities that a query selects.
   ///
   ///     let names = try await client.transaction { transaction in
   ///       var names: [String] = []
@@ -50,7 +50,7 @@ public struct Transaction: ~Copyable {
       KVStoreError.mapping { () throws(StoreError) in try core.find(query, in: store.core) })
   }
 
-  /// How many entities a query selects.
+  /// Counts the entities that a query selects.
   public func count<Entity>(
     _ query: Query<Entity> = Query(), in store: DataStore<Entity>
   ) throws(KVStoreError) -> Int {
@@ -62,7 +62,8 @@ public struct Transaction: ~Copyable {
 
   // MARK: Writing
 
-  /// Saves an entity, and gives it as it will be stored: with its id, if it had none. Replaces one that is there.
+  /// Saves an entity and returns it as it will be stored, with an id if it had none. It replaces an entity with the
+  /// same id.
   @discardableResult
   public func save<Entity>(
     _ entity: Entity, in store: DataStore<Entity>
@@ -70,7 +71,7 @@ public struct Transaction: ~Copyable {
     try save(entity, if: .none, in: store)
   }
 
-  /// Saves an entity that must not be there yet. Throws `.conflict` if it is.
+  /// Saves an entity that must not exist yet. Throws `.conflict` if it does.
   @discardableResult
   public func insert<Entity>(
     _ entity: Entity, in store: DataStore<Entity>
@@ -78,7 +79,7 @@ public struct Transaction: ~Copyable {
     try save(entity, if: .isMissing, in: store)
   }
 
-  /// Saves an entity if the one that is there matches. Throws `.conflict` if not.
+  /// Saves an entity if the stored one matches a condition. Throws `.conflict` otherwise.
   @discardableResult
   public func save<Entity>(
     _ entity: Entity, if condition: Query<Entity>, in store: DataStore<Entity>
@@ -98,7 +99,7 @@ public struct Transaction: ~Copyable {
     return try JSONDecoding.decode(Entity.self, from: saved)
   }
 
-  /// Removes the entity with an id. Whether there was one.
+  /// Removes the entity with an id and returns whether there was one.
   @discardableResult
   public func remove<Entity>(
     id: String, in store: DataStore<Entity>
@@ -108,7 +109,7 @@ public struct Transaction: ~Copyable {
     }
   }
 
-  /// Removes what a query selects. How many there were.
+  /// Removes the entities that a query selects and returns their number.
   @discardableResult
   public func remove<Entity>(
     _ query: Query<Entity>, in store: DataStore<Entity>

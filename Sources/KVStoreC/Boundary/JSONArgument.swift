@@ -112,7 +112,7 @@ private func count(_ start: CString, _ length: Int, _ name: StaticString) throws
 {
   if length == -1 { return strlen(start) }
   guard (0...longestText).contains(length) else {
-    throw StoreError(.invalid, "The length of \(name) is impossible.")
+    throw StoreError(.invalid, "The length of \(name) is out of range.")
   }
   return length
 }

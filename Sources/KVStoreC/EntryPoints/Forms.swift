@@ -37,7 +37,7 @@ func subscribe(
     let callback: EventCallback
     do throws(StoreError) {
       guard let handlers else {
-        throw StoreError(.misuse, "There is no function to receive events.")
+        throw StoreError(.misuse, "The function that receives the events is NULL.")
       }
       callback = EventCallback(handlers, context, free: free)
       (client, begin) = try prepare()
@@ -71,17 +71,21 @@ extension Operation {
 
   private func count() throws(StoreError) -> Int {
     guard case .count(let count) = try client.run(body) else {
-      throw StoreError(.internal, "A count gave no number.")
+      throw StoreError(.internal, "A count has no result.")
     }
     return Int(clamping: count)
   }
 
-  /// The blocking form, for the entities of a find.
+  /// The blocking form, for the entities of a find and the results of a fetch.
   func run(into out: HandleOutput) throws(StoreError) -> kv_status {
-    guard case .entities(let entities) = try client.run(body) else {
-      throw StoreError(.internal, "A find gave no entities.")
+    switch try client.run(body) {
+    case .entities(let entities):
+      out.write(try client.adopt(CursorObject(entities, client: client)))
+    case .results(let results):
+      out.write(try client.adopt(ResultsObject(results, client: client)))
+    case .nothing, .json, .partial, .count:
+      throw StoreError(.internal, "A find has no result.")
     }
-    out.write(try client.adopt(CursorObject(entities, client: client)))
     return Status.ok
   }
 }

@@ -24,7 +24,7 @@ func perform(_ errorOut: HandleOut?, _ body: () throws(StoreError) -> Void) -> k
   }
 }
 
-/// If even the error finds no place among the handles, the status says it alone.
+/// If no handle can be made for the error, the status alone reports it.
 private func report(_ error: StoreError, to errorOut: HandleOut?) -> kv_status {
   if let errorOut {
     errorOut.pointee = HandleTable.open(ErrorObject(error), as: .error)?.pointer

@@ -367,3 +367,31 @@ public func kv_store_pending_retry_async(
     () throws(StoreError) in try storePendingRetry(store, id, options)
   }
 }
+
+@_cdecl("kv_store_results") @implementation
+public func kv_store_results(
+  _ store: OpaquePointer?, _ requestJSON: CString?, _ length: Int, _ query: OpaquePointer?,
+  _ options: CString?, _ resultsOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = HandleOutput(resultsOut, named: "results_out")
+  return status(errorOut) { () throws(StoreError) in
+    try out.require()
+    return try storeResults(
+      store, JSONArgument(requestJSON, length, named: "request_json", for: .call), query, options
+    ).run(into: out)
+  }
+}
+
+@_cdecl("kv_store_results_async") @implementation
+public func kv_store_results_async(
+  _ store: OpaquePointer?, _ requestJSON: CString?, _ length: Int, _ query: OpaquePointer?,
+  _ options: CString?, _ done: kv_answer_fn?, _ context: UnsafeMutableRawPointer?,
+  _ freeContext: kv_free_fn?, _ requestOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
+    () throws(StoreError) in
+    try storeResults(
+      store, JSONArgument(requestJSON, length, named: "request_json", for: .operation), query,
+      options)
+  }
+}

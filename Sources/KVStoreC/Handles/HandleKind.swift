@@ -10,8 +10,9 @@ enum HandleKind: UInt64, CaseIterable {
   case error = 6
   case subscription = 7
   case transaction = 8
+  case results = 9
 
-  /// As `kv_live_objects` and messages name it.
+  /// The name in `kv_live_objects` and in messages.
   var name: String {
     switch self {
     case .client: "client"
@@ -22,6 +23,7 @@ enum HandleKind: UInt64, CaseIterable {
     case .error: "error"
     case .subscription: "subscription"
     case .transaction: "transaction"
+    case .results: "results"
     }
   }
 }
@@ -32,7 +34,7 @@ protocol HandleObject: AnyObject, Sendable {
 }
 
 extension HandleObject {
-  /// The object behind a handle, kept alive for as long as the caller keeps it.
+  /// The object of a handle, kept alive for as long as the caller keeps it.
   static func borrow(_ handle: OpaquePointer?) throws(StoreError) -> Self {
     let object = try HandleTable.object(Handle(handle), of: kind)
     // The kind was checked, and each kind has one final class.

@@ -38,7 +38,7 @@ enum HandleTable {
     return Handle(generation: word >> 28, slot: index, kind: kind)
   }
 
-  /// The object behind an open handle of this kind.
+  /// The object of an open handle of this kind.
   static func object(_ handle: Handle, of kind: HandleKind) throws(StoreError) -> AnyObject {
     guard handle.isMarked, handle.kind == kind.rawValue, let slot = slot(handle.slot) else {
       throw misuse(handle, of: kind)
@@ -182,7 +182,7 @@ enum HandleTable {
   /// A constant: made without the allocator, which another thread of the parent may have had locked at the fork.
   private static var inherited: StoreError {
     StoreError(
-      .misuse, "The handle is inherited through fork(): a child opens a client of its own.")
+      .misuse, "The handle was inherited through fork(): a child process must open its own client.")
   }
 
   private static func isInherited(_ handle: Handle) -> Bool {
@@ -196,10 +196,10 @@ enum HandleTable {
     guard handle.bits != 0 else { return "NULL" }
     guard handle.isMarked, handle.generation > 0, let found = HandleKind(rawValue: handle.kind),
       let slot = slot(handle.slot)
-    else { return "no handle of this library" }
+    else { return "not a handle of this library" }
     let generation = slot.pointee.state.load(ordering: .relaxed) >> 28
     guard generation == handle.generation else {
-      return generation > handle.generation ? "closed" : "no handle of this library"
+      return generation > handle.generation ? "closed" : "not a handle of this library"
     }
     return found == kind ? "closed" : "a \(found.name)"
   }

@@ -31,7 +31,7 @@ final class CallbackQueue: Sendable {
       return
     }
     guard let event = EventDescriptor() else {
-      throw StoreError(.internal, "The process has no file descriptor left.")
+      throw StoreError(.internal, "The process has no free file descriptor.")
     }
     self.event = event
   }
@@ -70,7 +70,7 @@ final class CallbackQueue: Sendable {
       }
       return state.worker != nil
     }
-    guard isReady else { throw StoreError(.internal, "The system gives no thread for callbacks.") }
+    guard isReady else { throw StoreError(.internal, "No thread could be started for callbacks.") }
   }
 
   /// Adds a job. False after closing: it will never run.

@@ -21,7 +21,7 @@ extension ClientObject {
     switch value {
     case nil, .string("thread"): false
     case .string("pump"): true
-    default: throw StoreError(.invalid, #"The option "callbacks" is neither "thread" nor "pump"."#)
+    default: throw StoreError(.invalid, #"The option "callbacks" must be "thread" or "pump"."#)
     }
   }
 
@@ -42,7 +42,7 @@ extension ClientObject {
         return
       }
       guard (1...4).contains(level) else {
-        throw StoreError(.invalid, "A log level is 1, 2, 3 or 4.")
+        throw StoreError(.invalid, "A log level must be 1, 2, 3 or 4.")
       }
       try callbacks.prepare()
       log.set(callback)

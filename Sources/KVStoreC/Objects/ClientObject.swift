@@ -100,14 +100,14 @@ final class ClientObject: HandleObject {
 
   private func carryOut(_ body: Operation.Body, for request: RequestObject, _ delivery: Delivery) {
     let running = OperationContext(cancellation: request.cancellation, progress: request.progress) {
-      delivery.deliver(Answer(.success($0), isLocal: true, isFinal: false))
+      delivery.deliver(OperationResult(.success($0), isLocal: true, isFinal: false))
     }
-    let answer: Answer
+    let answer: OperationResult
     do throws(StoreError) {
       let last = try body(running)
-      answer = Answer(.success(last.value), isLocal: last.isLocal, isFinal: true)
+      answer = OperationResult(.success(last.value), isLocal: last.isLocal, isFinal: true)
     } catch {
-      answer = Answer(.failure(error), isLocal: false, isFinal: true)
+      answer = OperationResult(.failure(error), isLocal: false, isFinal: true)
     }
     request.finish(delivery.takesEntities ? answer.withoutEntities : answer)
     delivery.deliver(answer)

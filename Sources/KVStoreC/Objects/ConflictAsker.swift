@@ -86,11 +86,11 @@ final class ConflictAsker: Sendable {
     case numericCast(KV_CONFLICT_DELETE): return .success(.delete)
     case numericCast(KV_CONFLICT_MERGED):
       guard let merged else {
-        return .failure(StoreError(.invalid, "The conflict handler gave no merged entity."))
+        return .failure(StoreError(.invalid, "The conflict handler returned no merged entity."))
       }
       return Self.merged(UnsafeRawBufferPointer(start: merged, count: strlen(merged)))
     default:
-      return .failure(StoreError(.invalid, "The conflict handler gave no known answer."))
+      return .failure(StoreError(.invalid, "The conflict handler returned an unknown decision."))
     }
   }
 

@@ -38,7 +38,7 @@ final class ConflictQuestion: Sendable {
 }
 
 /// The questions of a client that wait in its callback queue. Who waits for a request on the very thread
-/// that callbacks run on would wait for ever for what is behind itself in the queue; so it helps.
+/// that callbacks run on would wait for ever for what comes after itself in the queue; so it helps.
 final class ConflictQuestions: Sendable {
   private let waiting = Monitor<[ConflictQuestion]>([])
 

@@ -11,7 +11,7 @@ final class CursorObject: HandleObject {
     var cursor: (any EntityCursor)?
     /// The cursor's, with what it gave last.
     var block: RowBuffer?
-    /// What came behind the entities of the last page.
+    /// The error that followed the entities of the last page.
     var failure: StoreError?
     let page = TextBuffer()
 
@@ -30,7 +30,7 @@ final class CursorObject: HandleObject {
   }
 
   private let state: Monitor<State>
-  /// Whose child this cursor is; nil for the one that an answer lends.
+  /// The client that owns this cursor; nil for the one that an answer lends.
   let client: ClientObject?
 
   init(_ cursor: any EntityCursor, client: ClientObject? = nil) {

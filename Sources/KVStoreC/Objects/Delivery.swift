@@ -18,7 +18,7 @@ struct Delivery: Sendable {
   var takesEntities: Bool { callback.function != nil }
 
   /// Queues an answer; after the final one, the context is freed.
-  func deliver(_ answer: Answer) {
+  func deliver(_ answer: OperationResult) {
     guard isWanted, callback.function != nil || answer.isFinal else { return }
     let isQueued = queue.add { [callback] in
       Delivery.call(callback, with: answer)
@@ -30,7 +30,7 @@ struct Delivery: Sendable {
   }
 
   /// Calls the host. What the answer lends lives until it returns.
-  private static func call(_ callback: AnswerCallback, with answer: Answer) {
+  private static func call(_ callback: AnswerCallback, with answer: OperationResult) {
     guard let done = callback.function else { return }
     var lent = kv_answer()
     lent.size = UInt32(MemoryLayout<kv_answer>.size)

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import KVSync
 
-/// A text lent to the host, with a NUL behind it; NULL for none.
+/// A text lent to the host, with a NUL after it; NULL for none.
 typealias LentText = (start: UnsafePointer<CChar>?, length: Int)
 
 /// Lends a copy of a text for as long as `body` runs. Throws `.storage` if there is no memory for it.

@@ -91,10 +91,10 @@ extension LiveEvent {
   /// The event as JSON, or its error.
   fileprivate var event: Event {
     switch self {
-    case .ready: .success(Array(#"{"event":"ready"}"#.utf8))
-    case .missed: .success(Array(#"{"event":"missed"}"#.utf8))
+    case .ready: .success(JSONValue.object(["event": "ready"]).bytes)
+    case .missed: .success(JSONValue.object(["event": "missed"]).bytes)
     case .status(let status):
-      .success(Array(#"{"event":"status","status":"\#(status.rawValue)"}"#.utf8))
+      .success(JSONValue.object(["event": "status", "status": .string(status.rawValue)]).bytes)
     case .failure(let error): .failure(error)
     case .changed(let change): .success(change.json)
     }
@@ -103,19 +103,23 @@ extension LiveEvent {
 
 extension LiveChange {
   fileprivate var json: [UInt8] {
+    var text = JSONObjectWriter()
     switch self {
     case .saved(let entity, let id, let cause):
-      Self.head(cause.rawValue, id) + Array(#","entity":"#.utf8) + entity + [UInt8(ascii: "}")]
-    case .deleted(let id, _): Self.head("delete", id) + [UInt8(ascii: "}")]
-    case .tooLarge(let id, _): Self.head("fetch", id) + [UInt8(ascii: "}")]
+      Self.begin(&text, cause.rawValue, id: id)
+      text.add("entity", json: entity)
+    case .deleted(let id, _): Self.begin(&text, "delete", id: id)
+    case .tooLarge(let id, _): Self.begin(&text, "fetch", id: id)
     case .said(let message):
-      Array(#"{"event":"message","message":"#.utf8) + message + [UInt8(ascii: "}")]
+      text.add("event", "message")
+      text.add("message", json: message)
     }
+    return text.finish()
   }
 
-  private static func head(_ change: String, _ id: String) -> [UInt8] {
-    var out = Array(#"{"event":"change","change":"\#(change)","id":"#.utf8)
-    JSONValue.write(id, to: &out)
-    return out
+  private static func begin(_ text: inout JSONObjectWriter, _ change: String, id: String) {
+    text.add("event", "change")
+    text.add("change", .string(change))
+    text.add("id", .string(id))
   }
 }

@@ -9,12 +9,12 @@ final class QueryObject: HandleObject {
 
   init(_ query: Query) { self.query = query }
 
-  /// The query behind a handle; everything for NULL.
+  /// The query of a handle; everything for NULL.
   static func all(or handle: OpaquePointer?) throws(StoreError) -> Query {
     try optional(handle) ?? Query()
   }
 
-  /// The query behind a handle; nil for NULL.
+  /// The query of a handle; nil for NULL.
   static func optional(_ handle: OpaquePointer?) throws(StoreError) -> Query? {
     guard handle != nil else { return nil }
     return try borrow(handle).query

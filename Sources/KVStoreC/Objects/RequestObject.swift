@@ -8,7 +8,7 @@ final class RequestObject: HandleObject {
 
   private struct State {
     /// The final answer, once it is there.
-    var answer: Answer?
+    var answer: OperationResult?
   }
 
   let client: ClientObject
@@ -19,7 +19,7 @@ final class RequestObject: HandleObject {
   init(client: ClientObject) { self.client = client }
 
   /// The final answer is there: wakes who waits.
-  func finish(_ answer: Answer) {
+  func finish(_ answer: OperationResult) {
     state.withLockNotifyingAll { $0.answer = answer }
     client.questions.poke()
   }
@@ -50,17 +50,32 @@ final class RequestObject: HandleObject {
     return try outcome.get()
   }
 
+  /// Takes the results of a fetch, once.
+  func takeResults() throws(StoreError) -> FetchedResults {
+    try take("results") { outcome in
+      if case .results(let results) = outcome { results } else { nil }
+    }
+  }
+
   /// Takes the entities of a find, once.
   func takeEntities() throws(StoreError) -> any EntityCursor {
-    try state.withLock { (state) throws(StoreError) -> any EntityCursor in
+    try take("entities") { outcome in
+      if case .entities(let cursor) = outcome { cursor } else { nil }
+    }
+  }
+
+  private func take<R>(
+    _ name: StaticString, _ part: (Outcome) -> R?
+  ) throws(StoreError) -> R {
+    try state.withLock { (state) throws(StoreError) -> R in
       guard let answer = state.answer else {
         throw StoreError(.timeout, "The request is still running.")
       }
-      guard case .entities(let cursor) = try answer.result.get() else {
-        throw StoreError(.misuse, "The request has no entities to take.")
+      guard let taken = part(try answer.result.get()) else {
+        throw StoreError(.misuse, "The request has no \(name) to take.")
       }
       state.answer?.result = .success(.nothing)
-      return cursor
+      return taken
     }
   }
 }

@@ -4,7 +4,7 @@ internal import KVSync
 /// Feeds a subscription with what is there when its turn comes: however often it is signalled meanwhile, one look waits
 /// for each subscriber.
 final class SignalledSource: EventSource {
-  /// What is looked at.
+  /// The observed object.
   struct Subject: Sendable {
     /// Gives what there is to tell; nil: nothing.
     var look: @Sendable () -> Event?

@@ -14,18 +14,18 @@ protocol EventSource: AnyObject, Sendable {
 }
 
 extension EventSource {
-  /// What is fed by this machine alone has nobody to ask.
+  /// Ends the subscription. One that only local changes feed needs no request.
   func end(_ options: Options, _ cancellation: Cancellation) throws(StoreError) { end() }
 }
 
-/// What is told to a subscriber: JSON, or an error.
+/// The event that a subscriber receives: JSON, or an error.
 typealias Event = Result<[UInt8], StoreError>
 
 /// A function of the host that keeps being called until it is closed. Safe from any thread.
 ///
 /// Events run in the client's callback queue, so one at a time and in order. Closing has two cases:
 ///
-/// 1. from inside a callback of this very subscription: it is the last, its context is freed behind it;
+/// 1. from inside a callback of this very subscription: it is the last, its context is freed after it;
 /// 2. from anywhere else: waits for the callback that is running, frees the context, returns.
 final class SubscriptionObject: HandleObject {
   static let kind = HandleKind.subscription

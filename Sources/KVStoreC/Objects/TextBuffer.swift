@@ -1,7 +1,7 @@
 internal import Glibc
 internal import KVSync
 
-/// Growing memory at a fixed place between two changes: what a cursor lends to C. One thread at a time.
+/// Growing memory at a fixed address between two changes: what a cursor lends to C. One thread at a time.
 final class TextBuffer {
   private var start: UnsafeMutableRawPointer?
   private var capacity = 0
@@ -21,7 +21,7 @@ final class TextBuffer {
     try append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  /// What is in it, with a NUL behind that does not count. Valid until the next change.
+  /// Its content, and after it a NUL that `count` does not include. Valid until the next change.
   func text() throws(StoreError) -> UnsafeBufferPointer<CChar> {
     let memory = try reserve(0)
     memory.storeBytes(of: 0, toByteOffset: count, as: UInt8.self)

@@ -1,7 +1,7 @@
 package import KVJSON
 package import KVQuery
 
-/// What is asked about entities in groups.
+/// A request for groups of entities.
 package enum GroupRequest: Sendable {
   /// Numbers that are the same wherever they are computed.
   case numbers(Grouping)
@@ -19,7 +19,7 @@ extension CollectionEngine {
     return try reading(options, early) { (options) throws(StoreError) in
       try groupLocally(wanted, query, options: options)
     } remotely: { (options) throws(StoreError) in
-      try groupRemotely(wanted, query, call: options.call)
+      try BackendReader(self, for: "group on the network", call: options.call).group(wanted, query)
     }
   }
 
@@ -27,32 +27,11 @@ extension CollectionEngine {
     _ wanted: GroupRequest, _ query: Query, options: CallOptions
   ) throws(StoreError) -> [JSONObject] {
     guard case .numbers(let grouping) = wanted else {
-      throw StoreError(.unsupported, "A JavaScript function runs on a backend, not locally.")
+      throw StoreError(.unsupported, "A JavaScript function can run on a backend only.")
     }
     return try local?.group(
       grouping, of: query, in: collection, writtenSince: writtenSince(options),
       within: options.call.budget) ?? []
-  }
-
-  private func groupRemotely(
-    _ wanted: GroupRequest, _ query: Query, call: Call
-  ) throws(StoreError) -> [JSONObject] {
-    let remote = try backend(for: "group on the network")
-    switch wanted {
-    case .script(let script):
-      return try remote.group(script, of: query.selection, in: collection, call: call)
-    case .numbers(let grouping):
-      guard query.isRemote, let form = RemoteGrouping(grouping), try unsentIds().isEmpty else {
-        // No backend understands it, or knows all: what may matter is fetched, and grouped here.
-        var groups = Groups(grouping)
-        let fields = (grouping.keys + grouping.paths).map(\.top)
-        try eachRemotely(of: query, fields: fields, call: call) { groups.add($0) }
-        return groups.results
-      }
-      let script = RemoteGroups(
-        keys: grouping.keys.map(\.text), initial: form.initial, reduce: form.reduce)
-      return form.results(try remote.group(script, of: query.selection, in: collection, call: call))
-    }
   }
 
   // MARK: Distinct
@@ -70,9 +49,10 @@ extension CollectionEngine {
       return values.results
     } remotely: { (options) throws(StoreError) in
       // The protocol has no call for it, and groups do not look into arrays: each entity does, with no
-      // other member than this. The whole member, because fields know no places in arrays.
+      // other member than this. The whole member, because field names know no indexes of arrays.
       var values = Distinct(path)
-      try eachRemotely(of: query, fields: [path.top], call: options.call) { values.add($0) }
+      let reader = try BackendReader(self, for: "read from the network", call: options.call)
+      try reader.each(of: query, fields: [path.top]) { values.add($0) }
       return values.results
     }
   }
@@ -80,6 +60,6 @@ extension CollectionEngine {
   /// Groups and values are those of all that match.
   private static func checked(_ query: Query) throws(StoreError) {
     guard query.isPaged else { return }
-    throw StoreError(.invalid, "Groups have no page: leave out skip and limit.")
+    throw StoreError(.invalid, "A grouping cannot have a skip or a limit.")
   }
 }

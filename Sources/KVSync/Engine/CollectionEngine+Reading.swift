@@ -43,19 +43,19 @@ extension CollectionEngine {
   }
 
   /// The backend's answer held in memory: a network store keeps nothing.
-  private func answer(
+  func answer(
     _ query: Query, _ remote: any Remote, call: Call
   ) throws(StoreError) -> any EntityCursor {
-    var answer = Answer()
+    var answer = RecordBuffer()
     try call.repeating { () throws(StoreError) in
-      answer = Answer()
+      answer = RecordBuffer()
       _ = try remote.find(query, in: collection, call: call) { (batch) throws(StoreError) in
-        try validate(batch.bytes, batch.outlines)
+        try arrivals.validate(batch.bytes, batch.outlines)
         try answer.add(batch)
       }
     }
     call.progress.update { $0.entitiesDone += UInt64(answer.records.count) }
-    return AnswerCursor(answer)
+    return RecordBufferCursor(answer)
   }
 
   // MARK: Find by id
@@ -88,7 +88,7 @@ extension CollectionEngine {
     id: String, to body: (UnsafeRawBufferPointer) -> Void
   ) throws(StoreError) {
     try Self.checked(id)
-    let local = try localStore(for: "lend an entity")
+    let local = try localStore(for: "read an entity")
     guard try local.lend(id, in: collection, writtenSince: nil, to: body) else {
       throw notFound(id)
     }
@@ -104,7 +104,7 @@ extension CollectionEngine {
     let remote = try backend(for: "read from the network")
     guard let local else {
       let entity = try remote.find(id: id, in: collection, call: call)
-      try validate(entity, [try accepted(entity, as: id)])
+      try arrivals.validate(entity, [try arrivals.accepted(entity, as: id)])
       return entity
     }
     var missing = notFound(id)
@@ -130,15 +130,16 @@ extension CollectionEngine {
       let before = try local.version(of: id, in: collection)
       do throws(StoreError) {
         let entity = try remote.find(id: id, in: collection, call: call)
-        let outline = try accepted(entity, as: id)
-        try store(entity, outline, in: local, of: reading)
+        let outline = try arrivals.accepted(entity, as: id)
+        try arrivals.store(entity, outline, in: local, of: reading)
         return (nil, true)
       } catch {
         guard error.kind == .notFound else { throw error }
         var isCertain = true
-        _ = try forget([id], in: local, of: reading) { (ids) throws(StoreError) in
+        _ = try sendGate.fence.forgetting([id], of: reading) { (ids) throws(StoreError) in
           isCertain = try local.version(of: id, in: collection) == before
-          return isCertain ? [] : ids
+          guard isCertain else { return ReplicaChange(doubtful: ids) }
+          return try local.forget(ids, in: collection, at: nil, since: nil)
         }
         return (error, isCertain)
       }
@@ -146,7 +147,7 @@ extension CollectionEngine {
   }
 
   package func notFound(_ id: String) -> StoreError {
-    var error = StoreError(.notFound, "There is no entity of this id.")
+    var error = StoreError(.notFound, "There is no entity with this id.")
     error.id = id
     return error
   }
@@ -162,7 +163,7 @@ extension CollectionEngine {
         query, in: collection, writtenSince: writtenSince(options), within: options.call.budget)
         ?? 0
     } remotely: { (options) throws(StoreError) in
-      try countRemotely(query, options.call)
+      try BackendReader(self, for: "count on the network", call: options.call).count(query)
     }
   }
 

@@ -9,7 +9,7 @@ extension CollectionEngine {
     case pages(of: Int, ranges: Int = 1)
   }
 
-  /// Who is asked about conflicts, by the strategy `handler`; nil: nobody, they are left open.
+  /// Sets the function that resolves conflicts under the strategy `handler`; nil: nobody, they are left open.
   package func setConflictHandler(_ handler: ConflictHandler?) {
     self.handler.withLock { $0.decide = handler }
   }
@@ -50,7 +50,7 @@ extension CollectionEngine {
   ) throws(StoreError) -> PullResult {
     let refreshed = try refresher(for: "follow", call).refresh(query, how)
     guard refreshed.isComplete else {
-      throw .badAnswer("The backend may not have given all that matches.")
+      throw .badAnswer("The backend may not have sent all entities that match.")
     }
     return refreshed.pullResult
   }
@@ -70,5 +70,33 @@ extension CollectionEngine {
       return SyncResult(push: pushed, pull: nil)
     }
     return SyncResult(push: pushed, pull: try pull(query, call, how: how))
+  }
+
+  // MARK: Follow
+
+  /// How many writes wait to be sent; those that were set aside do not.
+  package func waitingCount() throws(StoreError) -> Int {
+    try localStore(for: "push").waitingCount(in: collection)
+  }
+
+  /// Whether both are of the same collection in the same file.
+  package func sharesData(with other: CollectionEngine) -> Bool {
+    local != nil && local === other.local && collection.hasSameBytes(as: other.collection)
+  }
+
+  /// Throws unless a query can be followed: `.invalid` for a page, `.unsupported` where nothing is kept or there is no
+  /// backend.
+  package func checkFollowing(_ query: Query) throws(StoreError) {
+    _ = try localStore(for: "follow")
+    _ = try backend(for: "follow")
+    guard !query.isPaged else {
+      throw StoreError(
+        .invalid, "A followed query cannot have a skip or a limit.")
+    }
+  }
+
+  /// Brings the local store up to what a live message says: see `Arrivals.apply`.
+  package func apply(_ change: LiveChange, matching: Matcher? = nil) throws(StoreError) {
+    try arrivals.apply(change, matching: matching, in: try localStore(for: "take in live data"))
   }
 }

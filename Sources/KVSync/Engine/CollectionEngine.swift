@@ -17,9 +17,9 @@ package final class CollectionEngine: Sendable {
   let local: (any LocalStore)?
   /// Nil for a store without a backend.
   let remote: LocalFilteringRemote?
-  /// Which entities are on their way to the backend; shared by all engines of the tag and collection.
+  /// The entities that are being sent; shared by all engines of the tag and collection.
   let sendGate: SendGate
-  /// Who writes to the backend: its user id, nil if unknown. Throws `.noUser` if nobody may.
+  /// The user that writes to the backend: its user id, nil if unknown. Throws `.noUser` if nobody may.
   let writer: @Sendable () throws(StoreError) -> String?
   let clock: @Sendable () -> Timestamp
   let handler = Monitor(Handler())
@@ -29,8 +29,8 @@ package final class CollectionEngine: Sendable {
     var decide: ConflictHandler?
   }
 
-  /// What every entity that the backend sends has to be like.
-  let validation: Matcher?
+  /// Takes in what the backend sends.
+  let arrivals: Arrivals
 
   package init(
     collection: String, type: StoreType, local: (any LocalStore)?, remote: LocalFilteringRemote?,
@@ -40,13 +40,16 @@ package final class CollectionEngine: Sendable {
   ) {
     self.collection = collection
     self.type = type
-    self.format = format ?? remote?.format ?? .default
+    self.format = format ?? remote?.format(of: collection) ?? .default
     self.local = type.isLocal ? local : nil
     self.remote = remote
     self.sendGate = sendGate
     self.writer = writer
     self.clock = clock
-    self.validation = validation == .everything ? nil : Matcher(validation, of: self.format)
+    arrivals = Arrivals(
+      collection: collection, format: self.format,
+      validation: validation == .everything ? nil : Matcher(validation, of: self.format),
+      fence: sendGate.fence, writer: writer)
   }
 
   /// Whether this is where the collection is kept.
@@ -56,7 +59,7 @@ package final class CollectionEngine: Sendable {
   func localStore(for operation: String) throws(StoreError) -> any LocalStore {
     guard let local else {
       throw StoreError(
-        .unsupported, "A network store cannot \(operation): it keeps nothing locally.")
+        .unsupported, "A network store cannot \(operation), because it has no local data.")
     }
     return local
   }

@@ -9,7 +9,7 @@ final class EmptyCursor: EntityCursor {
 }
 
 /// An answer that is held in memory.
-struct Answer {
+struct RecordBuffer {
   private(set) var bytes: [UInt8] = []
   /// Where its records are.
   private(set) var records: [Range<Int>] = []
@@ -31,12 +31,12 @@ struct Answer {
 /// The entities of an answer that is held in memory, in its order.
 ///
 /// `@unchecked Sendable`: one thread at a time, as `EntityCursor` demands.
-final class AnswerCursor: EntityCursor, @unchecked Sendable {
-  private var answer: Answer
+final class RecordBufferCursor: EntityCursor, @unchecked Sendable {
+  private var answer: RecordBuffer
   private var next = 0
   private let lent = RowBuffer()
 
-  init(_ answer: Answer) { self.answer = answer }
+  init(_ answer: RecordBuffer) { self.answer = answer }
 
   func block() throws(StoreError) -> RowBuffer? {
     if lent.hasNext { return lent }
@@ -49,7 +49,7 @@ final class AnswerCursor: EntityCursor, @unchecked Sendable {
     return lent
   }
 
-  func close() { answer = Answer() }
+  func close() { answer = RecordBuffer() }
 }
 
 /// The entities of some ids, in their order, as the local store has them when they are reached. Those

@@ -6,18 +6,19 @@ internal import KVQuery
 /// in parts, and what else the filter asks for is decided here.
 extension LocalFilteringRemote {
   /// The ids that a query names, each once, if they are too many for one request.
-  func longIDList(of query: Query) -> Query.NamedIDs? {
-    guard var named = query.of(format).namedIDs, named.ids.count > limits.idsPerQuery else {
-      return nil
-    }
+  func longIDList(of query: Query, in collection: String) -> Query.NamedIDs? {
+    guard var named = query.of(format(of: collection)).namedIDs,
+      named.ids.count > limits.idsPerQuery
+    else { return nil }
     var seen: Set<RecordID> = []
     named.ids = named.ids.filter { seen.insert(RecordID($0)).inserted }
     return named
   }
 
   /// Queries for these ids alone, each of which is one request.
-  func queries(for ids: [String]) -> [Query] {
-    ids.chunks(of: limits.idsPerQuery).map { Query(.keys(Array($0), format)).of(format) }
+  func queries(for ids: [String], in collection: String) -> [Query] {
+    let format = format(of: collection)
+    return ids.chunks(of: limits.idsPerQuery).map { Query(.keys(Array($0), format)).of(format) }
   }
 
   /// Hands over what a query selects that names these ids, in any order. Memory: one batch.
@@ -25,7 +26,7 @@ extension LocalFilteringRemote {
     _ named: Query.NamedIDs, of query: Query, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    let matcher = named.isExact ? nil : Matcher(query.filter, of: format)
+    let matcher = named.isExact ? nil : Matcher(query.filter, of: format(of: collection))
     var first: ReadAnswer?
     for some in named.ids.chunks(of: limits.idsPerQuery) {
       let answer = try find(ids: Array(some), in: collection, call: call) {
@@ -43,7 +44,7 @@ extension LocalFilteringRemote {
     _ ids: [String], in collection: String, call: Call
   ) throws(StoreError) -> CountAnswer {
     var sum = CountAnswer(count: 0, startedAt: nil)
-    for query in queries(for: ids) {
+    for query in queries(for: ids, in: collection) {
       let answer = try count(query, in: collection, call: call)
       sum.count += answer.count
       sum.startedAt = sum.startedAt ?? answer.startedAt
@@ -53,7 +54,9 @@ extension LocalFilteringRemote {
 
   func remove(_ ids: [String], in collection: String, call: Call) throws(StoreError) -> Int {
     var removed = 0
-    for query in queries(for: ids) { removed += try remove(query, in: collection, call: call) }
+    for query in queries(for: ids, in: collection) {
+      removed += try remove(query, in: collection, call: call)
+    }
     return removed
   }
 

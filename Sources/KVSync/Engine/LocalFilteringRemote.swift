@@ -11,22 +11,23 @@ package final class LocalFilteringRemote: Remote {
 
   package init(_ remote: any Remote) { self.remote = remote }
 
-  package var format: RecordFormat { remote.format }
+  package func format(of collection: String) -> RecordFormat { remote.format(of: collection) }
   package var limits: RemoteLimits { remote.limits }
   package var keepsConditions: Bool { remote.keepsConditions }
+  package var sendsDifferences: Bool { remote.sendsDifferences }
 
   /// How a query is put to the backend.
   private enum RemoteForm {
-    /// As it is.
+    /// The backend gets the query unchanged.
     case whole
     /// By the ids that it names, in several requests.
     case ids(Query.NamedIDs)
-    /// As a query that selects more, of which the rest is decided here.
+    /// The backend gets a query that selects more; the rest is filtered locally.
     case superset
   }
 
-  private func remoteForm(of query: Query) -> RemoteForm {
-    if let named = longIDList(of: query) { return .ids(named) }
+  private func remoteForm(of query: Query, in collection: String) -> RemoteForm {
+    if let named = longIDList(of: query, in: collection) { return .ids(named) }
     return query.isRemote ? .whole : .superset
   }
 
@@ -34,7 +35,7 @@ package final class LocalFilteringRemote: Remote {
     _ query: Query, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    switch remoteForm(of: query) {
+    switch remoteForm(of: query, in: collection) {
     case .whole:
       if !query.computed.isEmpty {
         return try findComputing(query, in: collection, call: call, receive: receive)
@@ -45,6 +46,7 @@ package final class LocalFilteringRemote: Remote {
     case .ids(let named) where query.isUnordered:
       return try find(named, of: query, in: collection, call: call, receive: receive)
     case .ids, .superset:
+      let format = format(of: collection)
       let (selected, answer) = try select(query, in: collection, call: call)
       try RecordBatch.lend(
         query.of(format).shown(selected).jsonArray(or: StoreError.noMemory), format, to: receive)
@@ -57,6 +59,7 @@ package final class LocalFilteringRemote: Remote {
     _ query: Query, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
+    let format = format(of: collection)
     let projection = query.of(format).projection
     return try remote.find(query.whole, in: collection, call: call) {
       (batch) throws(StoreError) in
@@ -84,7 +87,7 @@ package final class LocalFilteringRemote: Remote {
     of query: Query, since: BackendMoment, in collection: String, call: Call,
     receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
-    guard case .whole = remoteForm(of: query) else { return nil }
+    guard case .whole = remoteForm(of: query, in: collection) else { return nil }
     return try remote.changes(of: query, since: since, in: collection, call: call) {
       (batch) throws(StoreError) in
       if case .saved(let records) = batch { return try receive(.saved(records.checked())) }
@@ -96,7 +99,9 @@ package final class LocalFilteringRemote: Remote {
   package func pages(
     of query: Query, _ wish: PageWish, in collection: String, call: Call
   ) throws(StoreError) -> Pages {
-    if case .ids = remoteForm(of: query) { return Pages(starts: [PageToken("0")], wish) }
+    if case .ids = remoteForm(of: query, in: collection) {
+      return Pages(starts: [PageToken("0")], wish)
+    }
     return try remote.pages(of: query.remoteSuperset, wish, in: collection, call: call)
   }
 
@@ -105,12 +110,12 @@ package final class LocalFilteringRemote: Remote {
     at token: PageToken, of query: Query, wish: PageWish, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> PageAnswer {
-    if let named = longIDList(of: query) {
+    if let named = longIDList(of: query, in: collection) {
       return try page(
         at: token, of: query, naming: named, size: wish.size, in: collection, call: call,
         receive: receive)
     }
-    let matcher = query.isRemote ? nil : Matcher(query.filter, of: format)
+    let matcher = query.isRemote ? nil : Matcher(query.filter, of: format(of: collection))
     let asked = query.remoteSuperset
     return try remote.page(at: token, of: asked, wish: wish, in: collection, call: call) {
       (batch) throws(StoreError) in
@@ -123,7 +128,7 @@ package final class LocalFilteringRemote: Remote {
   package func end(
     of pages: Pages, _ query: Query, having received: Int, in collection: String, call: Call
   ) throws(StoreError) -> PagesEnd {
-    if case .ids = remoteForm(of: query) { return .complete }
+    if case .ids = remoteForm(of: query, in: collection) { return .complete }
     return try remote.end(
       of: pages, query.remoteSuperset, having: received, in: collection, call: call)
   }
@@ -137,7 +142,7 @@ package final class LocalFilteringRemote: Remote {
   package func count(
     _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> CountAnswer {
-    switch remoteForm(of: query) {
+    switch remoteForm(of: query, in: collection) {
     case .whole: return try remote.count(query, in: collection, call: call)
     case .ids(let named) where named.isExact:
       return try count(named.ids, in: collection, call: call)
@@ -152,7 +157,7 @@ package final class LocalFilteringRemote: Remote {
     _ wanted: RemoteGroups, of query: Query, in collection: String, call: Call
   ) throws(StoreError) -> [JSONObject] {
     guard query.isRemote else {
-      throw StoreError(.unsupported, "No backend can select what this query does.")
+      throw StoreError(.unsupported, "No backend supports this query.")
     }
     return try remote.group(wanted, of: query, in: collection, call: call)
   }
@@ -160,11 +165,12 @@ package final class LocalFilteringRemote: Remote {
   package func remove(
     _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> Int {
-    switch remoteForm(of: query) {
+    switch remoteForm(of: query, in: collection) {
     case .whole: return try remote.remove(query, in: collection, call: call)
     case .ids(let named) where named.isExact:
       return try remove(named.ids, in: collection, call: call)
     case .ids, .superset:
+      let format = format(of: collection)
       let selected = try select(query, in: collection, call: call).entities
       return try remove(selected.compactMap { format.key(of: $0) }, in: collection, call: call)
     }
@@ -223,13 +229,13 @@ package final class LocalFilteringRemote: Remote {
     var uncounted = call
     // What the backend counts is more than what is selected here.
     uncounted.counted = nil
-    if let named = longIDList(of: query) {
+    if let named = longIDList(of: query, in: collection) {
       let answer = try find(named, of: query, in: collection, call: uncounted) { batch in
         selected += batch.outlines.map { Array(batch.record($0)) }
       }
       return (selected, answer)
     }
-    let matcher = Matcher(query.filter, of: format)
+    let matcher = Matcher(query.filter, of: format(of: collection))
     var answer = try remote.find(query.remoteSuperset, in: collection, call: uncounted) {
       (batch) throws(StoreError) in
       let batch = try batch.checked().matching(matcher)

@@ -14,34 +14,26 @@ internal import KVQuery
 /// before that read is recorded.
 final class ReadWriteFence: Sendable {
   private struct State {
-    /// The reads that are under way, by their numbers.
-    var reads: [Int: Read] = [:]
+    /// What the reads that are under way ask for in full, by their numbers; nil: nothing.
+    var reads: [Int: Query?] = [:]
     var lastNumber = 0
     var moment = 0
     /// When the fate of an entity was settled last; empty while nobody reads.
-    var settled: [RecordID: Settlement] = [:]
+    var settled: [RecordID: Int] = [:]
 
-    mutating func settle(_ ids: some Sequence<String>, by reading: Reading? = nil) {
+    mutating func settle(_ ids: some Sequence<String>) {
       moment += 1
-      let settlement = Settlement(moment: moment, reading: reading?.number)
-      for id in ids { settled[RecordID(id)] = settlement }
+      for id in ids { settled[RecordID(id)] = moment }
     }
-  }
 
-  private struct Read {
-    /// What it asks for in full; nil: nothing.
-    let query: Query?
-    /// Whether another read was under way at the same time.
-    var isOverlapped: Bool
-  }
+    func isSettled(_ id: String, since reading: Reading) -> Bool {
+      settled[RecordID(id)].map { $0 > reading.moment } ?? false
+    }
 
-  private struct Settlement {
-    let moment: Int
-    /// The read that has settled it, by its number; nil: something else, of which every read has to know.
-    let reading: Int?
-
-    func concerns(_ reading: Reading) -> Bool {
-      moment > reading.moment && self.reading != reading.number
+    /// Records doubtful entities as settled, so that the reads ask for them again, and returns the count.
+    mutating func note(_ change: ReplicaChange) -> Int {
+      if !change.doubtful.isEmpty { settle(change.doubtful) }
+      return change.count
     }
   }
 
@@ -51,7 +43,7 @@ final class ReadWriteFence: Sendable {
   struct Reading {
     fileprivate let number: Int
     fileprivate let moment: Int
-    /// What was written since then is newer than this in the local store; nil: it does not matter to this read.
+    /// The mark that rows written since then have passed in the local store; nil: it does not matter to this read.
     let mark: RefreshMark?
   }
 
@@ -63,13 +55,12 @@ final class ReadWriteFence: Sendable {
   ) throws(StoreError) -> R {
     let reading = state.withLock { state in
       state.lastNumber += 1
-      for number in state.reads.keys { state.reads[number]?.isOverlapped = true }
-      state.reads[state.lastNumber] = Read(query: query, isOverlapped: !state.reads.isEmpty)
+      state.reads.updateValue(query, forKey: state.lastNumber)
       return Reading(number: state.lastNumber, moment: state.moment, mark: mark)
     }
     defer {
       state.withLock { state in
-        state.reads[reading.number] = nil
+        state.reads.removeValue(forKey: reading.number)
         if state.reads.isEmpty { state.settled = [:] }
       }
     }
@@ -79,35 +70,30 @@ final class ReadWriteFence: Sendable {
   /// What other reads ask for that are under way.
   func queries(besides reading: Reading) -> [Query] {
     state.withLock { state in
-      state.reads.filter { $0.key != reading.number }.compactMap(\.value.query)
+      state.reads.filter { $0.key != reading.number }.compactMap(\.value)
     }
   }
 
-  /// Stores a part of a read's answer. `isSettled` tells of an id whether a write has settled it since the
-  /// read began; nil: none has been. `isOverlapped`: another read may have brought some of it by a later answer.
-  func storing<R>(
+  /// Stores a part of a read's answer; gives how many entities. `isSettled` tells of an id whether a write has settled it
+  /// since the read began; nil: none has been. Whoever reads has to ask again for what is doubtful.
+  func storing(
     _ reading: Reading,
-    _ body: (_ isSettled: ((String) -> Bool)?, _ isOverlapped: Bool) throws(StoreError) -> R
-  ) throws(StoreError) -> R {
+    _ body: (_ isSettled: ((String) -> Bool)?) throws(StoreError) -> ReplicaChange
+  ) throws(StoreError) -> Int {
     try state.withLock { (state) throws(StoreError) in
-      let isOverlapped = state.reads[reading.number]?.isOverlapped ?? false
-      guard state.moment > reading.moment else { return try body(nil, isOverlapped) }
-      let settled = state.settled
-      return try body({ settled[RecordID($0)]?.concerns(reading) ?? false }, isOverlapped)
+      guard state.moment > reading.moment else { return state.note(try body(nil)) }
+      let before = state
+      return state.note(try body { before.isSettled($0, since: reading) })
     }
   }
 
-  /// Deletes what a read says is gone, which other reads under way have to know: the answer of one of them may be older.
-  /// `body` receives those that nothing has settled since the read began, and gives those of them of which it cannot tell
-  /// either whether they are gone: the read has to ask for these again.
+  /// Deletes what a read says is gone; gives how many. `body` receives those that nothing has settled since the read began.
   func forgetting(
-    _ ids: [String], of reading: Reading, _ body: ([String]) throws(StoreError) -> [String]
-  ) throws(StoreError) {
+    _ ids: [String], of reading: Reading, _ body: ([String]) throws(StoreError) -> ReplicaChange
+  ) throws(StoreError) -> Int {
     try state.withLock { (state) throws(StoreError) in
-      let unsettled = ids.filter { state.settled[RecordID($0)]?.concerns(reading) != true }
-      let doubtful = try body(unsettled)
-      if state.reads.count > 1 { state.settle(unsettled, by: reading) }
-      if !doubtful.isEmpty { state.settle(doubtful) }
+      let unsettled = ids.filter { !state.isSettled($0, since: reading) }
+      return state.note(try body(unsettled))
     }
   }
 
@@ -132,11 +118,11 @@ final class ReadWriteFence: Sendable {
     }
   }
 
-  /// What was settled since a read began.
+  /// The entities that were settled since a read began.
   func settled(since reading: Reading) -> [String] {
     state.withLock { state in
       guard state.moment > reading.moment else { return [] }
-      return state.settled.filter { $0.value.concerns(reading) }.map(\.key.text)
+      return state.settled.filter { $0.value > reading.moment }.map(\.key.text)
     }
   }
 }

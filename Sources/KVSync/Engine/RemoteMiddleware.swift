@@ -1,12 +1,12 @@
 package import KVJSON
 package import KVQuery
 
-/// A backend in front of another one: it does something around each request, and is asked whatever the
-/// other one is. One place passes everything on, so that no layer can forget a request.
+/// A backend that wraps another one and does something around each request. This protocol forwards every request of
+/// `Remote`, so that no layer can forget one.
 package protocol RemoteMiddleware: Remote {
   var remote: any Remote { get }
 
-  /// Carries out a request of the backend behind.
+  /// Carries out a request of the wrapped backend.
   func around<R>(_ call: Call, _ request: () throws(StoreError) -> R) throws(StoreError) -> R
 
   /// The same for a request whose answer is handed over in parts: whoever repeats it must know that some may have been
@@ -25,9 +25,10 @@ extension RemoteMiddleware {
 }
 
 extension RemoteMiddleware {
-  package var format: RecordFormat { remote.format }
+  package func format(of collection: String) -> RecordFormat { remote.format(of: collection) }
   package var limits: RemoteLimits { remote.limits }
   package var keepsConditions: Bool { remote.keepsConditions }
+  package var sendsDifferences: Bool { remote.sendsDifferences }
 
   package func find(
     _ query: Query, in collection: String, call: Call,

@@ -40,7 +40,7 @@ package final class RenewingRemote: RemoteMiddleware {
     try renewal.renewing(call, request)
   }
 
-  /// Those that were refused go once more, together.
+  /// Sends the writes; those that were refused are sent once more, together.
   package func send(
     _ writes: [RemoteWrite], in collection: String, call: Call,
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void

@@ -90,7 +90,8 @@ final class RetryingRemote: RemoteMiddleware {
         }
         if error.kind == .cancelled, round.error != nil, !call.cancellation.isCancelled {
           round.held.append(index)
-        } else if call.retry.isWorthwhile(after: attempt, error), writes[index].isRepeatable(format)
+        } else if call.retry.isWorthwhile(after: attempt, error),
+          writes[index].isRepeatable(format(of: collection))
         {
           round.hold(index, error)
           if round.silences >= Self.patience { stop.cancel() }
@@ -104,7 +105,7 @@ final class RetryingRemote: RemoteMiddleware {
 }
 
 extension Result<RemoteOutcome, StoreError> {
-  /// This outcome with its errors, each of its writes' included, as those of an attempt, which counts from 0.
+  /// This outcome, with the number of the attempt, from 0, in its errors and those of its writes.
   fileprivate func of(attempt: Int) -> Self {
     map { outcome in
       switch outcome {

@@ -12,7 +12,7 @@ internal import KVBase
 /// Live data is listened to before the first read, so that nothing falls in between; without it the backend is read
 /// every `interval` seconds. Times are seconds by a clock that never goes back.
 package struct FollowMachine: Sendable {
-  /// What is to be done now, by one thread. Each but `wait` is answered by `finished`.
+  /// The next step, for one thread. Each but `wait` is answered by `finished`.
   package enum Step: Sendable, Hashable {
     /// Listen to live data; what is heard carries this number.
     case listen(Int)
@@ -24,7 +24,7 @@ package struct FollowMachine: Sendable {
     case wait(Double)
   }
 
-  /// What came of a step.
+  /// The outcome of a step.
   package enum Outcome: Sendable, Equatable {
     case done
     /// The application wants no live data.
@@ -102,7 +102,7 @@ package struct FollowMachine: Sendable {
     return pushError.map { .behind($0) } ?? .current
   }
 
-  private static let broken = StoreError(.network, "The connection for live data broke.")
+  private static let broken = StoreError(.network, "The connection for live data was lost.")
 
   // MARK: What to do
 

@@ -7,7 +7,7 @@ package enum FollowState: Sendable, Equatable {
   case starting
   /// The local data is what the backend has, as far as live data, or the last poll, tells.
   case current
-  /// It is not, and is being read; or the error says why it cannot be.
+  /// The store is not up to date, and is being read; or the error says why it cannot be.
   case behind(StoreError?)
   /// The backend does not answer, for this reason.
   case offline(StoreError)

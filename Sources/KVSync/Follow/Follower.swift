@@ -4,7 +4,7 @@ package import KVBase
 ///
 /// One thread runs `run`; everything else may be called from any thread and waits for nothing.
 package final class Follower: Sendable {
-  /// What it needs of its store. Each blocks, and ends when the cancellation comes.
+  /// The functions of its store that a follower calls. Each blocks, and ends when the cancellation comes.
   package struct Work: Sendable {
     /// Listens to live data, which is handed to the function. Nil: the application wants none. `.unsupported`: there
     /// is none.

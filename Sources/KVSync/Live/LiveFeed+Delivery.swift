@@ -14,7 +14,7 @@ extension LiveFeed {
     notify(change, to: message.topic, during: step)
   }
 
-  /// What is too large for a message; nil if it is gone by now, which is told by itself.
+  /// Fetches an entity that is too large for a message; nil if it is gone by now, which is told by itself.
   private func fetched(
     _ change: LiveChange, _ topic: LiveTopic, call: Call
   ) -> LiveChange? {
@@ -32,12 +32,13 @@ extension LiveFeed {
   }
 
   private func notify(_ change: LiveChange, to topic: LiveTopic, during step: Cancellation) {
-    if let version = change.version(entities.format) {
+    let collection = topic.collection ?? ""
+    let format = entities.format(of: collection)
+    if let version = change.version(format) {
       let isNew = state.withLock { state in
-        if entities.format.versionsAreTimes {
+        if format.versionsAreTimes {
           Self.advance(&state.joined[topic], to: version.at)
         }
-        let collection = topic.collection ?? ""
         return state.versions.insert("\(collection)\n\(version.id)\n\(version.at)")
       }
       guard isNew else { return }
@@ -45,7 +46,7 @@ extension LiveFeed {
     notify(.changed(change), to: topic, during: step)
   }
 
-  /// What was changed long before what has been told now has been told too.
+  /// Advances the position up to which all changes have been delivered.
   private static func advance(_ joined: inout Joined?, to moment: String) {
     guard let since = joined?.since, let received = Timestamp(moment) else { return }
     let safe = Timestamp(milliseconds: received.milliseconds - disorder).description
@@ -100,7 +101,7 @@ extension LiveFeed {
 }
 
 extension LiveChange {
-  /// Which entity, and when it came to be so; nil where that is not known.
+  /// The entity and the time of its change; nil where that is not known.
   fileprivate func version(_ format: RecordFormat) -> (id: String, at: String)? {
     switch self {
     case .saved(let entity, let id, _):

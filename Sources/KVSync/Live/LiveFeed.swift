@@ -46,7 +46,7 @@ package final class LiveFeed: Sendable {
     var registration: LiveRegistration?
     var position: LivePosition?
     var subscribers: [ObjectIdentifier: Subscriber] = [:]
-    /// Those that were told that they are ready.
+    /// The subscribers that received the event `ready`.
     var ready: Set<ObjectIdentifier> = []
     var joined: [LiveTopic: Joined] = [:]
     var isConnected = false
@@ -68,9 +68,9 @@ package final class LiveFeed: Sendable {
     /// Cancels the step that is being taken.
     var step: Cancellation?
     /// The topic that this step takes us into or out of. It is only stopped with everything: a request that is given up may
-    /// still be carried out, behind the one that follows it.
+    /// still be carried out, after the one that follows it.
     var moving: LiveTopic?
-    /// Those who have left and wait for an answer.
+    /// The subscribers that have left a topic and wait for the answer.
     var departures: [LiveTopic: [Departure]] = [:]
     var isClosed = false
 
@@ -87,7 +87,7 @@ package final class LiveFeed: Sendable {
         for departure in departures {
           departure.answer =
             isDone
-            ? .success(()) : .failure(StoreError(.network, "The backend could not be told."))
+            ? .success(()) : .failure(StoreError(.network, "The backend could not be informed."))
         }
         self.departures[topic] = nil
       }
@@ -182,7 +182,7 @@ package final class LiveFeed: Sendable {
   /// any more in any case.
   package func unsubscribe(_ subscriber: Subscriber, _ call: Call) throws(StoreError) {
     let departure = depart(subscriber)
-    try call.wait(on: state, timeout: "The backend was not told in time.") { _ in
+    try call.wait(on: state, timeout: "The backend could not be informed in time.") { _ in
       departure.answer
     }.get()
   }

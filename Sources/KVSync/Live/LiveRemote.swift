@@ -111,7 +111,7 @@ package enum LiveChange: Sendable, Equatable {
   case saved([UInt8], id: String, Cause)
   /// `at`: when, in the backend's notation, if it says so.
   case deleted(id: String, at: String?)
-  /// It was saved, and is too large for a message: it has to be fetched.
+  /// An entity was saved that is too large for a message: it has to be fetched.
   case tooLarge(id: String, Cause)
   /// JSON that a user has sent.
   case said([UInt8])

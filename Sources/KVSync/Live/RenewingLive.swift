@@ -39,9 +39,8 @@ package final class RenewingLive: LiveRemote {
     }
   }
 
-  /// Who polls is not told whether the session has run out, the device was forgotten or the user may not listen any
-  /// more. The backend tells that, when it is asked once more to let the user listen; a session that was renewed needs
-  /// that anyway.
+  /// Polls. The answer does not tell whether the session has expired, the device is unknown or the user may no longer listen.
+  /// The backend tells that, when it is asked once more to let the user listen; a session that was renewed needs that anyway.
   package func poll(
     _ registration: LiveRegistration, from position: LivePosition?, call: Call
   ) throws(StoreError) -> LivePoll {

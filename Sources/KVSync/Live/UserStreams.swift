@@ -3,7 +3,7 @@ package import KVJSON
 /// User-to-user streams: each user has a part of a stream, a substream, which he owns. What is said there reaches
 /// listeners as messages of the live service.
 package protocol UserStreams: AnyObject, Sendable {
-  /// Who may publish to a substream and listen to it: a JSON object.
+  /// The users that may publish to a substream and listen to it, as a JSON object.
   func acl(of stream: String, _ owner: String, call: Call) throws(StoreError) -> JSONValue
 
   func setACL(

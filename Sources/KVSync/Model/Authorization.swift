@@ -22,7 +22,7 @@ package protocol Authorization: AnyObject, Sendable {
 package struct Grant: Sendable, Equatable {
   package var accessToken: String
   package var refreshToken: String?
-  /// Which client it was granted to, and where the code was sent.
+  /// The client that it was granted to.
   package var clientId: String
   package var redirectURI: String
 

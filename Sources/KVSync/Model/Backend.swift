@@ -19,6 +19,8 @@ package struct Backend: Sendable {
   package var ping: (@Sendable (Call) throws(StoreError) -> [UInt8])?
   /// Whether it lets somebody write while nobody is logged in. Only asked of one that has users.
   package var acceptsAnonymousWrites = false
+  /// What happens to conflicts where nobody says anything else.
+  package var conflicts = ConflictStrategy.clientWins
   /// Gives back what it holds: connections, threads. Called once, when nothing asks it any more.
   package var close: @Sendable () -> Void
 
@@ -32,7 +34,7 @@ package struct Backend: Sendable {
 
   /// The error of an operation that needs what the backend lacks: `what` in the plural, such as "users".
   package func lacks(_ what: String) -> StoreError {
-    StoreError(.unsupported, "The backend \"\(name)\" has no \(what).")
+    StoreError(.unsupported, "The backend \"\(name)\" does not support \(what).")
   }
 }
 

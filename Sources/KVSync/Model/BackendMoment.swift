@@ -4,8 +4,8 @@ internal import KVBase
 package struct BackendMoment: Sendable {
   /// The moment, in the backend's notation.
   package var text: String
-  /// Which data that was; nil: the backend does not say. Data that was restored from an older copy has another epoch,
-  /// and a moment says nothing about it.
+  /// The epoch of the backend's data; nil: the backend does not say. Data that was restored from an older copy has another
+  /// epoch, and a moment says nothing about it.
   package var epoch: String?
 
   package init(_ text: String, epoch: String? = nil) {

@@ -4,6 +4,9 @@ internal import KVBase
 ///
 /// A process that fork() made has none of its parent's, whose threads it lacks.
 package enum BackendRegistry {
+  /// A backend of our own that is opened by its name as well: no other can have that.
+  package static let appSync = "appsync"
+
   private struct State {
     var process = ProcessGeneration.current
     var factories: [RecordID: BackendFactory] = [:]
@@ -34,12 +37,12 @@ package enum BackendRegistry {
   ) throws(StoreError) {
     guard !name.isEmpty else { throw StoreError(.invalid, "A backend's name must not be empty.") }
     let isFree = withFactories { factories in
-      guard factories[RecordID(name)] == nil else { return false }
+      guard !name.hasSameBytes(as: appSync), factories[RecordID(name)] == nil else { return false }
       factories[RecordID(name)] = factory
       return true
     }
     guard isFree else {
-      throw StoreError(.conflict, "There is a backend of the name \"\(name)\" already.")
+      throw StoreError(.conflict, "A backend with the name \"\(name)\" exists already.")
     }
   }
 

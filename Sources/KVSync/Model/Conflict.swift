@@ -34,7 +34,7 @@ package enum ConflictAnswer: Sendable, Equatable {
   case keep
   /// The backend's version wins: it replaces the local one.
   case take
-  /// This is the entity, here and there.
+  /// This entity replaces both versions.
   case merged([UInt8])
   /// The entity is deleted, here and there.
   case delete

@@ -18,7 +18,7 @@ extension EntityCursor {
 }
 
 extension RowBuffer {
-  /// Copies an entity behind the others.
+  /// Copies an entity after the others.
   package func add(_ entity: UnsafeRawBufferPointer) throws(StoreError) {
     guard append(entity) else { throw StoreError.noMemory }
   }
@@ -29,5 +29,5 @@ extension RowBuffer {
 }
 
 extension StoreError {
-  package static var noMemory: StoreError { StoreError(.storage, "There is no memory left.") }
+  package static var noMemory: StoreError { StoreError(.storage, "There is not enough memory.") }
 }

@@ -35,7 +35,7 @@ extension EntityUpdate {
       throw StoreError(error)
     }
     guard outline.id?.hasSameBytes(as: id) ?? false else {
-      throw StoreError(.invalid, "The id of an entity (\(format.idText)) never changes.")
+      throw StoreError(.invalid, "The id of an entity (\(format.idText)) cannot be changed.")
     }
     return changed
   }

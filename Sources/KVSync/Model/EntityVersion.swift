@@ -1,6 +1,6 @@
 package import KVJSON
 
-/// Which version of an entity there is; nil if it has none.
+/// The id and version of an entity; nil if it has none.
 package struct EntityVersion: Sendable, Equatable {
   package var id: String
   package var version: RecordVersion?

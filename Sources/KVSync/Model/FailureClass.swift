@@ -1,5 +1,5 @@
-/// What is to be expected of a request that failed, whoever says so. The room that speaks to a backend knows its words;
-/// everybody else decides by this.
+/// The prospects of repeating a failed request, for any backend. The room that speaks to a backend knows its words; everybody
+/// else decides by this.
 package enum FailureClass: Sendable, Equatable {
   /// The same request may succeed later: nobody was there, or somebody was busy. It is sent again where that is safe.
   case passing
@@ -12,7 +12,7 @@ package enum FailureClass: Sendable, Equatable {
   /// None of these: it may have been carried out or not, and may succeed another time or not.
   case unknown
 
-  /// That of an error of our own.
+  /// The class of an error that the library itself found.
   init(_ kind: StoreError.Kind) {
     self =
       switch kind {

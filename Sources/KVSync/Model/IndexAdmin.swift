@@ -26,6 +26,6 @@ extension IndexAdmin {
   package func indexes(in collection: String) throws(StoreError) -> [StoredIndex] { [] }
 
   package func explain(_ query: Query, in collection: String) throws(StoreError) -> Explanation {
-    throw StoreError(.unsupported, "This store explains nothing.")
+    throw StoreError(.unsupported, "This store cannot explain queries.")
   }
 }

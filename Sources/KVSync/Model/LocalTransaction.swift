@@ -15,8 +15,8 @@ package protocol LocalTransaction: AnyObject, Sendable {
 
   func count(_ query: Query, in collection: String) throws(StoreError) -> Int
 
-  /// As `EntityStore.save`: gives what will be stored. What a condition, here and below, has looked at counts as read.
-  /// An entity that this transaction has written has no version yet.
+  /// Saves like `EntityStore.save`: gives what will be stored. What a condition, here and below, has looked at counts as
+  /// read. An entity that this transaction has written has no version yet.
   func save(
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], known: KnownMembers?,
     if condition: WriteCondition, in collection: String

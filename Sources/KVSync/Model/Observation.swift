@@ -17,9 +17,9 @@ package protocol Observation: AnyObject, Sendable {
 
 /// The changes that lead from one result to the next.
 ///
-/// To be applied in this order: what is at the `index` of a deletion or at the `from` of a move, both places
+/// To be applied in this order: what is at the `index` of a deletion or at the `from` of a move, both positions
 /// in the old result, is taken out; then insertions and moved entities are put in, in ascending order of
-/// `index` and `to`, places in the new result; then entities are replaced by their modified versions.
+/// `index` and `to`, positions in the new result; then entities are replaced by their modified versions.
 package struct ResultChanges: Sendable {
   package struct Deletion: Sendable {
     package var id: String

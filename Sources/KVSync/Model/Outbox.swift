@@ -1,7 +1,7 @@
 /// The pending writes as a push needs them: what to send, and what came of it. Safe from any thread; each call is one
 /// transaction, durable when it returns.
 package protocol Outbox: AnyObject, Sendable {
-  /// Pending writes, oldest first, from behind `order`; `onlyWaiting`: without those that were set aside.
+  /// Pending writes, oldest first, those after `order`; `onlyWaiting`: without those that were set aside.
   func pending(
     in collection: String, after order: Int64, limit: Int, onlyWaiting: Bool
   ) throws(StoreError) -> [PendingWrite]

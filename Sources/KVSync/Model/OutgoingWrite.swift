@@ -4,6 +4,8 @@ package struct OutgoingWrite: Sendable, Equatable {
   package var body: [UInt8]?
   /// What must be true on the backend for it to be carried out.
   package var condition = RemoteCondition.none
+  /// The version that the change started from, if the backend needs it: see `Remote.sendsDifferences`.
+  package var base: [UInt8]?
   package init(write: PendingWrite, body: [UInt8]?) {
     self.write = write
     self.body = body

@@ -1,4 +1,5 @@
 package import KVBase
+package import KVJSON
 
 /// A change that the backend has not confirmed. At most one for each entity: the last change counts.
 package struct PendingWrite: Sendable, Equatable {
@@ -54,5 +55,25 @@ package struct PendingWrite: Sendable, Equatable {
     self.changedAt = changedAt
     self.attempts = attempts
     self.lastError = lastError
+  }
+}
+
+extension PendingWrite {
+  /// The JSON form that `kv_store_pending` documents.
+  package var jsonObject: JSONObject {
+    let error = lastError.flatMap { try? JSONValue(parsing: $0) } ?? .null
+    return JSONObject([
+      .init("id", .string(id)), .init("operation", .string(operation.rawValue)),
+      .init("createdAt", .string(createdAt.description)),
+      .init("changedAt", .string(changedAt.description)),
+      .init("attempts", .int(Int64(attempts))), .init("state", .string(state.rawValue)),
+      .init("lastError", error),
+    ])
+  }
+
+  /// The last failure; nil: none, or it cannot be read.
+  package var error: StoreError? {
+    guard let lastError, let json = try? JSONValue(parsing: lastError) else { return nil }
+    return json.objectValue.flatMap(StoreError.init)
   }
 }

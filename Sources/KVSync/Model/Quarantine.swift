@@ -1,7 +1,7 @@
 /// What the backend has of an entity that has a pending write here.
 package enum RemoteVersion: Sendable, Equatable {
   case entity([UInt8])
-  /// It was deleted there, or this user may not see it.
+  /// The entity was deleted on the backend, or this user may not see it.
   case gone
 
   package var bytes: [UInt8]? {
@@ -15,14 +15,14 @@ package enum RemoteVersion: Sendable, Equatable {
 /// A pending write with everything that is kept with it.
 package struct PendingDetail: Sendable {
   package var write: PendingWrite
-  /// What it would send; nil for a deletion.
+  /// The entity that it would send; nil for a deletion.
   package var entity: [UInt8]?
   /// The backend's version that it changes; nil if there was none, or it is unknown.
   package var base: [UInt8]?
   /// What the backend has now, as far as a refusal or a read has shown; nil: unknown.
   package var theirs: RemoteVersion?
-  /// What was sent before, without an answer, and has been changed since, or was sent past the queue: the
-  /// backend may have it.
+  /// The versions that were sent before without an answer, and changed since, or sent without a queued write: the backend may
+  /// have it.
   package var tried: [RemoteVersion]
 
   package init(
@@ -55,9 +55,9 @@ package struct QuarantinedWrite: Sendable {
 
 /// What becomes of a pending write whose conflict was decided.
 package enum RebasedChange: Sendable, Equatable {
-  /// It is sent as it is, over the version that was seen.
+  /// The write is sent unchanged, over the version that was seen.
   case unchanged
-  /// This is sent in its place, and is the local entity from now on.
+  /// This entity is sent in its place, and becomes the local one.
   case replaced([UInt8])
   /// The entity is deleted, here and there.
   case deleted

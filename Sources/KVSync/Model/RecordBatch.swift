@@ -20,7 +20,7 @@ package struct RecordBatch {
     UnsafeRawBufferPointer(rebasing: bytes[outline.range])
   }
 
-  /// Those of its records that `isWanted` selects.
+  /// The records that `isWanted` selects.
   package func filtered(
     _ isWanted: (UnsafeRawBufferPointer) throws(StoreError) -> Bool
   ) throws(StoreError) -> RecordBatch {

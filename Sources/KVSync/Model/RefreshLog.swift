@@ -1,14 +1,14 @@
 package import KVBase
 package import KVQuery
 
-/// Which requests of the backend were read when, and what a read in full has not brought. Safe from any thread; each
-/// call is one transaction.
+/// The times at which requests were answered by the backend, and the removal of entities that a full read has not brought.
+/// Safe from any thread; each call is one transaction.
 package protocol RefreshLog: AnyObject, Sendable {
   /// Starts a refresh: what is written from now on, by anybody, is newer than the mark it gives.
   func beginRefresh(of collection: String) throws(StoreError) -> RefreshMark
 
   /// What matches, was not written since `mark` and has no pending write, in the order of the rows, from
-  /// behind `order`: what `finishRefresh` would delete.
+  /// after `order`: what `finishRefresh` would delete.
   func unseen(
     _ query: Query, from mark: RefreshMark, in collection: String, after order: Int64, limit: Int,
     within budget: WorkBudget

@@ -1,5 +1,13 @@
-/// A moment in the life of a collection, which rows carry that are written from then on.
+/// A moment in the life of a collection: what is written or deleted from then on is known to be later, whichever process
+/// does it.
 package struct RefreshMark: Sendable, Equatable {
+  /// Rows that are written from then on carry this number, or a larger one.
   package var generation: Int64
-  package init(generation: Int64) { self.generation = generation }
+  /// The number of the latest tombstone: those that are made from then on have a larger one.
+  package var tombstone: Int64
+
+  package init(generation: Int64, tombstone: Int64) {
+    self.generation = generation
+    self.tombstone = tombstone
+  }
 }

@@ -14,11 +14,14 @@ package protocol Remote: AnyObject, Sendable {
   /// What one request may have. May change while the backend gets known.
   var limits: RemoteLimits { get }
 
-  /// How its records are laid out; the same for all collections, and always.
-  var format: RecordFormat { get }
+  /// How the records of a collection are laid out; always the same.
+  func format(of collection: String) -> RecordFormat
 
   /// Whether it is known to keep the conditions of writes. One that does not ignores them.
   var keepsConditions: Bool { get }
+
+  /// Whether updates need to have what they started from, because only the difference is sent.
+  var sendsDifferences: Bool { get }
 
   // MARK: Reading
 
@@ -90,14 +93,16 @@ package protocol Remote: AnyObject, Sendable {
 /// What a backend need not implement: the default says that it cannot.
 extension Remote {
   package var limits: RemoteLimits { RemoteLimits() }
-  package var format: RecordFormat { .default }
+  package func format(of collection: String) -> RecordFormat { .default }
   package var keepsConditions: Bool { false }
+  package var sendsDifferences: Bool { false }
 
   /// Asks for them by a query.
   package func find(
     ids: [String], in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
+    let format = format(of: collection)
     return try find(
       Query(.keys(ids, format)).of(format), in: collection, call: call, receive: receive)
   }
@@ -135,7 +140,7 @@ extension Remote {
   package func group(
     _ wanted: RemoteGroups, of query: Query, in collection: String, call: Call
   ) throws(StoreError) -> [JSONObject] {
-    throw StoreError(.unsupported, "This backend makes no groups.")
+    throw StoreError(.unsupported, "This backend does not support grouping.")
   }
 }
 
@@ -160,8 +165,9 @@ package indirect enum RemoteWrite: Sendable, Equatable {
   case create([UInt8])
   /// New entities in one request, at most `limits.createsPerRequest`.
   case createMany([[UInt8]])
-  /// Creates or replaces the entity of this id.
-  case update(id: String, [UInt8], if: RemoteCondition = .none)
+  /// Creates or replaces the entity of this id. `base`: the backend's version that it started from, if that is known and
+  /// the backend needs it.
+  case update(id: String, [UInt8], if: RemoteCondition = .none, base: [UInt8]? = nil)
   case delete(id: String, if: RemoteCondition = .none)
   /// Creates, updates and deletions in one request, each to another entity and with a result of its own; at most
   /// `limits.writesPerBatch`. A backend that turns out to take none fails it with `unsupported`.
@@ -178,7 +184,7 @@ package enum RemoteCondition: Sendable, Equatable {
   case isMissing
 }
 
-/// What came of one request that the backend carried out.
+/// The outcome of one request that the backend carried out.
 package indirect enum RemoteOutcome: Sendable, Equatable {
   /// The entity as the backend stored it.
   case stored([UInt8])
@@ -186,7 +192,7 @@ package indirect enum RemoteOutcome: Sendable, Equatable {
   case storedMany([Result<[UInt8], StoreError>])
   /// How many were deleted; 0 when it was not there (404).
   case deleted(Int)
-  /// What came of each write of a `batch`, in its order.
+  /// The outcomes of the writes of a `batch`, in its order.
   case batch([Result<RemoteOutcome, StoreError>])
 }
 

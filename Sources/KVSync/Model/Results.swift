@@ -10,7 +10,7 @@ package struct Answered<Value: Sendable>: Sendable {
   }
 }
 
-/// What came of saving many: `entities[i]` is nil exactly if an error has the index `i`.
+/// The result of saving many: `entities[i]` is nil exactly if an error has the index `i`.
 package struct SaveManyResult: Sendable {
   package var entities: [[UInt8]?]
   package var errors: [StoreError]
@@ -75,7 +75,7 @@ package struct PullResult: Sendable, Equatable {
   }
 }
 
-/// What came of a sync; `pull` is nil if the push has left writes that wait.
+/// The result of a sync; `pull` is nil if the push has left writes that wait.
 package struct SyncResult: Sendable, Equatable {
   package var push: PushResult
   package var pull: PullResult?

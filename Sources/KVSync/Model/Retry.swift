@@ -26,7 +26,7 @@ package struct Retry: Sendable {
 
   package static let off = Retry(limit: 0)
 
-  /// Seconds to wait before the attempt behind `attempt`, which counts from 0. What the backend asked for is
+  /// Seconds to wait before the attempt after `attempt`, which counts from 0. What the backend asked for is
   /// waited for in any case.
   func pause(after attempt: Int, _ error: StoreError) -> Double {
     Self.pause(after: attempt, first: Self.first, longest: Self.longest, share: clock.random())
@@ -49,7 +49,7 @@ package struct Retry: Sendable {
 }
 
 extension StoreError {
-  /// This error as that of an attempt, which counts from 0.
+  /// This error with the number of its attempt, from 0.
   func of(attempt: Int) -> StoreError {
     var error = self
     error.followsFailure = attempt > 0 && (isRefusal || failureClass == .conflict)

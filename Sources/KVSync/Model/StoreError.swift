@@ -21,11 +21,11 @@ package struct StoreError: Error, Sendable, Equatable {
   package var position: Int?
   /// The extended result code of SQLite, or the code of libcurl.
   package var code: Int?
-  /// What is to be expected of another attempt, where the backend's room knows it; nil: `kind` tells.
+  /// The failure class, if the backend's room knows it; nil: `kind` tells.
   package var statedClass: FailureClass?
   /// Whether the backend itself said that it has not carried the request out; nil: the class of the failure tells.
   package var changedNothing: Bool?
-  /// Of a refusal or a conflict: whether an earlier attempt at the same request, which failed otherwise, may have been
+  /// For a refusal or a conflict: whether an earlier attempt at the same request, which failed otherwise, may have been
   /// carried out.
   package var followsFailure = false
 

@@ -1,11 +1,11 @@
 package import KVJSON
 
-/// What is remembered of an entity that has gone, so that messages and requests that come late do not bring it back.
+/// The record of a deleted entity, so that late messages and requests do not restore it.
 package struct Tombstone: Sendable {
   /// The last version that is known to have gone, or, where versions are times, the backend's time at which it was gone;
   /// nil: unknown.
   package var version: RecordVersion?
-  /// What was sent to create it, without an answer: the backend may still carry that out.
+  /// The entities that were sent to create it, without an answer: the backend may still carry that out.
   package var sent: [[UInt8]]
 
   package init(version: RecordVersion?, sent: [[UInt8]]) {

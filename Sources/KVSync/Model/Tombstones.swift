@@ -1,6 +1,6 @@
-/// What is remembered of entities that have gone. Safe from any thread; each call is one transaction.
+/// The records of deleted entities. Safe from any thread; each call is one transaction.
 package protocol Tombstones: AnyObject, Sendable {
-  /// What is known of an entity that has gone; nil: nothing. Of one that is here it says nothing.
+  /// The tombstone of a deleted entity; nil: nothing. Of one that is here it says nothing.
   func tombstone(of id: String, in collection: String) throws(StoreError) -> Tombstone?
 
   /// Whether a create that had no answer may still arrive of an entity that was removed here.

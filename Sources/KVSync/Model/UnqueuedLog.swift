@@ -1,7 +1,7 @@
 package import KVQuery
 
-/// What was sent past the queue and has no answer yet. Safe from any thread; each call is one transaction, durable
-/// when it returns.
+/// The requests that were sent without a queued write and have no answer yet. Safe from any thread; each call is one
+/// transaction, durable when it returns.
 package protocol UnqueuedLog: AnyObject, Sendable {
   /// Notes what is about to be sent past the queue: until an answer settles it, it is something of our own
   /// that the backend may have, and part of `PendingDetail.tried`. Gives the request's number, for

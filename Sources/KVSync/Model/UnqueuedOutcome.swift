@@ -5,6 +5,6 @@ package enum UnqueuedOutcome: Sendable {
   /// What matched a query was deleted. Which version the backend had, and whether that one matched, is unknown
   /// for an entity of which something else is noted or pending: its note stays until that is settled.
   case removed
-  /// It was not carried out, or what came of it is known: what was sent before counts as it did.
+  /// The request was not carried out, or its outcome is known: what was sent before counts as it did.
   case refused
 }

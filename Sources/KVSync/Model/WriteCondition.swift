@@ -24,10 +24,10 @@ package enum WriteCondition: Sendable {
     switch (self, stored) {
     case (.none, _), (.isMissing, nil): return nil
     case (.isMissing, _?): return .conditionFailed(id, "exists already")
-    case (.version, nil), (.matches, nil): return .conditionFailed(id, "is not there")
+    case (.version, nil), (.matches, nil): return .conditionFailed(id, "does not exist")
     case (.version(let wanted), let stored?):
       guard stored.version != wanted else { return nil }
-      return .conditionFailed(id, "is of version \(stored.version), not of version \(wanted)")
+      return .conditionFailed(id, "has the version \(stored.version), not \(wanted)")
     case (.matches(let query), let stored?):
       do throws(QueryError) {
         guard try query.matcher?.matches(stored.body) ?? true else {
@@ -52,7 +52,8 @@ package enum WriteCondition: Sendable {
     case .none, .isMissing: return
     case .version, .matches:
       throw StoreError(
-        .unsupported, "A save of many that only the backend gets inserts: it meets nothing.")
+        .unsupported,
+        "A save of several entities that goes only to the backend cannot have a condition.")
     }
   }
 
@@ -60,7 +61,7 @@ package enum WriteCondition: Sendable {
     switch self {
     case .none, .isMissing: nil
     case .version, .matches:
-      StoreError(.invalid, "A condition on what is there needs an entity with an _id.")
+      StoreError(.invalid, "A condition on the stored entity needs an entity with an _id.")
     }
   }
 }
@@ -69,7 +70,7 @@ package enum WriteCondition: Sendable {
 package struct UpdateResult: Sendable, Equatable {
   /// How many entities matched.
   package var matched: Int
-  /// Those of them that were changed; the others were as the update wants them already.
+  /// The ids of the matching entities that were changed; the others were as the update wants them already.
   package var modified: [String]
 
   package init(matched: Int = 0, modified: [String] = []) {
@@ -88,7 +89,7 @@ package struct UpdateResult: Sendable, Equatable {
 
 extension StoreError {
   static var removesNothing: StoreError {
-    StoreError(.invalid, "A removal cannot demand that there is nothing to remove.")
+    StoreError(.invalid, "A removal cannot have the condition that the entity does not exist.")
   }
 
   /// An entity is not what a write was to find.

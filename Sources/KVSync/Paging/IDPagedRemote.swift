@@ -2,14 +2,14 @@ internal import KVBase
 internal import KVJSON
 package import KVQuery
 
-/// A backend whose queries can order records by their ids and select those behind one: that makes pages, each of which
-/// starts behind the last id of the one before, so that what others write meanwhile moves no page.
+/// A backend whose queries can order records by their ids and select those after one: that makes pages, each of which
+/// starts after the last id of the one before, so that what others write meanwhile moves no page.
 ///
 ///     ids    ├────────── b₁ ────────── b₂ ──────────┤      three parts, read at the same time
 ///     pages   ▭ ▭ ▭ ▭    │ ▭ ▭ ▭ ▭     │ ▭ ▭ ▭ ▭
 ///
 /// Counting pages off with `skip` could be done at the same time too, but an entity that is deleted meanwhile would move
-/// all pages behind it, and one be missed.
+/// all pages after it, and one be missed.
 ///
 /// A backend that turns out to order ids in a way of its own ends too early with that. Then everything is read once more
 /// by counting on, and it is not complete unless at least as many came as the backend had counted.
@@ -124,7 +124,7 @@ private enum IDPosition {
     switch values.count {
     case 1: self = .counted(values[0].intValue.flatMap { Int(exactly: $0) } ?? 0)
     case 2: self = .range(after: values[0].stringValue, through: values[1].stringValue)
-    default: throw StoreError(.misuse, "The token of a page is not one of this backend.")
+    default: throw StoreError(.misuse, "The token of a page belongs to another backend.")
     }
   }
 

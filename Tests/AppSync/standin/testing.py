@@ -48,7 +48,7 @@ class Controlled:
             return json.loads(answer.read())
 
     def log(self, after: int = 0, count: int = 0) -> list[dict[str, Any]]:
-        """The request log behind a number, once it has `count` entries."""
+        """The request log after a number, once it has `count` entries."""
         path = f"log?after={after}&count={count}&wait={SECONDS}"
         entries: list[dict[str, Any]] = self.control(path, "GET")["entries"]
         return entries

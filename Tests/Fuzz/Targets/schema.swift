@@ -1,4 +1,4 @@
-// Schemas: the input is a schema, a NUL, and a record. What is refused is so at a place of the text. What is accepted
+// Schemas: the input is a schema, a NUL, and a record. What is refused is so at a position of the text. What is accepted
 // is additive to itself, and checks the record for each model without a crash; a record that has been completed stays
 // as it is.
 
@@ -14,7 +14,7 @@ public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let schema: ModelSchema
   do throws(SchemaError) { schema = try ModelSchema(sdl: text) } catch {
     let lines = text.utf8.count(where: { $0 == 0x0A || $0 == 0x0D }) + 1
-    check((1...lines).contains(error.location.line), "an error is behind the end")
+    check((1...lines).contains(error.location.line), "an error is past the end")
     return 0
   }
   check(SchemaChanges(from: schema, to: schema).isAdditive, "a schema differs from itself")

@@ -4,9 +4,9 @@ import Testing
 /// Requests as a client library sends them, byte for byte, and the answers it gets, in the order in which an
 /// application causes them.
 ///
-/// Texts may have places that are filled in: `{id}` (24 hex digits), `{token}` (64), `{secret}` (32), `{uuid}`, and
+/// Texts may have placeholders: `{id}` (24 hex digits), `{token}` (64), `{secret}` (32), `{uuid}`, and
 /// `{time}`. In an expected answer the first one of a name takes what stands there, all later ones are the same; a time
-/// is any. A digit behind the name makes another one: `{id2}`.
+/// is any. A digit after the name makes another one: `{id2}`.
 final class Conversation {
   let server: TestServer
   /// What the library says in every request, a header each line.

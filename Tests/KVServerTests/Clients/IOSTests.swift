@@ -101,7 +101,7 @@ import Testing
     try ios.ask(
       "POST /appdata/kid/books", .session, body: #"{"title":"Emma","pages":3}"#, status: 201,
       answer: book)
-    // Queries come behind a slash.
+    // Queries come after a slash.
     try ios.ask(
       "GET /appdata/kid/books/?query=%7B%22title%22:%22Emma%22%7D&sort=%7B%22pages%22:1%7D&fields=title,pages",
       .session, status: 200, answer: "[\(book)]")

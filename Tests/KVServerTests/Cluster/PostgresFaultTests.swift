@@ -91,12 +91,28 @@ import Testing
     try server.send(as: ana, "GET", path).expect(200)
   }
 
+  @Test("A connection whose transaction failed with its last statement is as good as before")
+  func failedEnd() throws {
+    let (writer, app) = try writer()
+    let insertion: SQL = "INSERT INTO former_user (app, id) VALUES (\(bind: app), 'x')"
+    for _ in 0..<2 {
+      #expect(throws: ServerError.self) {
+        try writer.write(app: app) { (transaction, _) in
+          transaction.enqueue(insertion)
+          transaction.enqueue(insertion)
+        }
+      }
+    }
+    try writer.write(app: app) { (transaction, _) in transaction.enqueue(insertion) }
+    #expect(try count(writer) == 1)
+  }
+
   @Test("Two transactions in each other's way are told apart from what cannot be done")
   func states() {
     #expect(PostgresError(state: "40P01", message: "").kind == .conflict)
     #expect(PostgresError(state: "57P01", message: "").kind == .unavailable)
     #expect(ServerError(PostgresError(state: "08006", message: "")).status == 503)
-    #expect(ServerError(PostgresError(state: "53100", message: "")).status == 500)
+    #expect(ServerError(PostgresError(state: "53100", message: "")).status == 503)
   }
 }
 
@@ -110,8 +126,8 @@ private final class OwnDatabase {
     let shared = try TestStorage.schema(for: "shared")
     admin = try PostgresConnection(to: shared, setup: "SELECT 1")
     try admin.run("CREATE DATABASE \(sql: name)")
-    let place = String(shared.split(separator: "&")[0])
-    address = place.replacing("/postgres?", with: "/\(name)?")
+    let server = String(shared.split(separator: "&")[0])
+    address = server.replacing("/postgres?", with: "/\(name)?")
   }
 
   func allowConnections(_ isAllowed: Bool) throws {

@@ -5,6 +5,7 @@ import Testing
 
 @testable import KVServer
 @testable import KVServerCore
+@testable import KVServerPostgres
 
 @Suite("Servers that share a PostgreSQL database") struct ReplicaTests {
   private let a: TestServer
@@ -49,6 +50,23 @@ import Testing
     try a.send(as: ana, "PUT", path + "/a", body: "{}").expect(201)
     try b.send(as: .master, "PUT", path + "/_permissions", body: #"{"read":"never"}"#).expect(200)
     try a.send(as: ana, "GET", path + "/a").expect(401)
+  }
+
+  @Test("tell each other of commits")
+  func notifications() throws {
+    let storage = try TestStorage.schema(for: Identifier.object())
+    let database = PostgresDatabase(storage, connections: 4, isDurable: true)
+    let (listener, other) = (CommitListener(database), CommitListener(database))
+    let heard = Monitor(0)
+    listener.start { heard.withLockNotifyingAll { $0 += 1 } }
+    defer { listener.close() }
+    // It may not listen yet.
+    while heard.wait(until: .after(seconds: 0.05), for: { $0 > 0 ? true : nil }) == nil {
+      _ = try database.read(other.notification)
+    }
+    let before = heard.withLock { $0 }
+    _ = try database.read(other.notification)
+    #expect(heard.wait(until: .after(seconds: 20), for: { $0 > before ? true : nil }) == true)
   }
 
   @Test("deliver a write on one to a poll that waits on another, from a position of the first")

@@ -17,6 +17,18 @@ import Testing
     #expect(AccessLog.line(record("/a\nb c")).contains(" /a?b?c "))
   }
 
+  @Test("is one JSON object for each request, if that is asked for")
+  func json() {
+    #expect(
+      AccessLog.line(record("/appdata/kid/b\"\\"), .json)
+        == """
+        {"time":"1970-01-01T00:00:01.000Z","client":"127.0.0.1","method":"GET",\
+        "path":"/appdata/kid/b\\"\\\\","route":"collection","status":200,"bytes":17,\
+        "milliseconds":12.345,"requestId":"abc"}
+
+        """)
+  }
+
   @Test("goes to a file that only its owner may read, and follows when that is renamed")
   func files() throws {
     let directory = TemporaryDirectory()
@@ -45,6 +57,7 @@ import Testing
   private func record(_ path: String) -> RequestRecord {
     RequestRecord(
       startedAt: Timestamp(milliseconds: 1000), nanoseconds: 12_345_678, client: "127.0.0.1",
-      method: "GET", path: path, status: 200, bytes: 17, requestId: "abc")
+      method: "GET", path: path, route: .collection,
+      status: 200, bytes: 17, requestId: "abc")
   }
 }

@@ -136,8 +136,8 @@ import Testing
     try check(acknowledged.withLock { $0 }, port: port, when: "\(seed), at the end")
     program.kill()
     let database = try Database(
-      .init(path: data + "/kvstored.db", applicationId: ServerSchema.applicationId),
-      migrations: ServerSchema.migrations)
+      .init(path: data + "/kvstored.db", applicationId: SQLiteSchema.applicationId),
+      migrations: SQLiteSchema.migrations)
     let isSound = try database.withReader {
       (connection: borrowing Connection) throws(SQLiteError) in
       let check = try connection.prepare("PRAGMA integrity_check")

@@ -58,8 +58,8 @@ import Testing
   private func damage(_ id: String, _ change: String, in directory: TemporaryDirectory) throws {
     let database = try Database(
       .init(
-        path: directory.path + "/data/kvstored.db", applicationId: ServerSchema.applicationId),
-      migrations: ServerSchema.migrations)
+        path: directory.path + "/data/kvstored.db", applicationId: SQLiteSchema.applicationId),
+      migrations: SQLiteSchema.migrations)
     try database.write { (connection: borrowing Connection) throws(SQLiteError) in
       let table = try connection.integer("SELECT number FROM collection WHERE name = 'notes'") ?? 0
       try connection.execute(

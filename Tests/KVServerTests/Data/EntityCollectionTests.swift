@@ -15,8 +15,8 @@ import Testing
 
   init() throws {
     database = try Database(
-      .init(path: directory.path + "/data.db", applicationId: ServerSchema.applicationId),
-      migrations: ServerSchema.migrations)
+      .init(path: directory.path + "/data.db", applicationId: SQLiteSchema.applicationId),
+      migrations: SQLiteSchema.migrations)
     let collections = try CollectionRegistry(database, defaults: Permissions())
     collection = try collections.make(CollectionKey(app: collections.app("kid"), name: "things"))
   }

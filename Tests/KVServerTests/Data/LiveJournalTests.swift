@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("A place of an earlier run is known, and what came behind it is told")
+  @Test("A position of an earlier run is known, and what came after it is delivered")
   func restart() throws {
     let first = try run()
     let start = poll(first, nil).position

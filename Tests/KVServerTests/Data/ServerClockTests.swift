@@ -13,7 +13,7 @@ import Testing
     return ServerClock(after: after, now: { Timestamp(milliseconds: wall.withLock { $0 }) })
   }
 
-  @Test("never goes back when the wall clock does, nor behind what the data holds")
+  @Test("never goes back when the wall clock does, nor before what the data holds")
   func monotonic() {
     let clock = clock(after: 5000)
     #expect(clock.beginWrite().milliseconds == 5000)

@@ -16,8 +16,8 @@ import Testing
 
   init() throws {
     database = try Database(
-      .init(path: directory.path + "/data.db", applicationId: ServerSchema.applicationId),
-      migrations: ServerSchema.migrations)
+      .init(path: directory.path + "/data.db", applicationId: SQLiteSchema.applicationId),
+      migrations: SQLiteSchema.migrations)
     let collections = try CollectionRegistry(database, defaults: Permissions())
     app = try collections.app("kid")
     let entities = Entities(database, clock: ServerClock(after: 0), outbox: CommitOrderedQueue())

@@ -4,7 +4,7 @@ import Testing
 @testable import KVServer
 @testable import KVServerCore
 
-/// Bytes in, bytes out: what could be understood in two ways is refused, so that no request hides behind another.
+/// Bytes in, bytes out: what could be understood in two ways is refused, so that no request hides inside another.
 @Suite("HTTP framing") struct FramingTests {
   private static let start =
     "POST /appdata/kid/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Basic a2lkOm1hcw==\r\n"
@@ -39,8 +39,8 @@ import Testing
     ("a NUL in the target", "GET /healthz\0x HTTP/1.1\r\nHost: x\r\n\r\n"),
     ("a control character", get("Host: x\r\nX: a\u{1}b\r\n\r\n")),
     ("a lone CR", get("Host: x\r\nX: a\rb\r\n\r\n")),
-    ("a bare LF behind a header", get("Host: x\nX: y\r\n\r\n")),
-    ("a bare LF behind the first line", "GET /healthz HTTP/1.1\nHost: x\r\n\r\n"),
+    ("a bare LF after a header", get("Host: x\nX: y\r\n\r\n")),
+    ("a bare LF after the first line", "GET /healthz HTTP/1.1\nHost: x\r\n\r\n"),
     ("bare LFs", get("Host: x\n\n")),
     ("a bare LF at the end", get("Host: x\r\n\n")),
     ("a folded line", get("Host: x\r\nX: a\r\n b\r\n\r\n")),
@@ -72,8 +72,8 @@ import Testing
     ("capitals", chunked("transfer-encoding: CHUNKED")),
     ("an extension", chunked(coding, "7;a=b\r\n{\"a\":1}\r\n0\r\n\r\n")),
     ("a trailer", chunked(coding, "7\r\n{\"a\":1}\r\n0\r\nX: y\r\n\r\n")),
-    ("no space behind a colon", post("Content-Length:7")),
-    ("tabs behind a colon", post("Content-Length:\t \t7")),
+    ("no space after a colon", post("Content-Length:7")),
+    ("tabs after a colon", post("Content-Length:\t \t7")),
     ("empty values", post("X:\r\nY: \r\n\(length)")),
     ("UTF-8 in a value", post("X: é\r\n\(length)")),
     ("an empty line in front", "\r\n" + post(length)),

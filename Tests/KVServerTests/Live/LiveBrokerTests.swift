@@ -87,7 +87,7 @@ final class KeptReply: Reply {
     return changes
   }
 
-  @Test("A first poll is answered at once with a place; the next one waits for a message")
+  @Test("A first poll is answered at once with a position; the next one waits for a message")
   func waits() {
     let first = poll(nil)
     #expect(first.status == 200 && first.ids == [])
@@ -143,7 +143,7 @@ final class KeptReply: Reply {
     #expect(poll(waiting.position).status == nil)
   }
 
-  @Test("A place of another run, of the future or before the history is told to be incomplete")
+  @Test("A position of another run, of the future or before the history is answered as incomplete")
   func incomplete() throws {
     let position = try #require(start())
     func isIncomplete(_ position: LivePosition) -> Bool {

@@ -28,7 +28,7 @@ import Testing
       Route(["rpc", "k", "ana", "user-email-verification-initiate"])
         == .verifyAddress(app: "k", name: "ana"))
     #expect(Route(["rpc", "k", "remove-collection"]) == .removeCollection(app: "k"))
-    #expect(Route(["rpc", "k", "custom", "f"]) == .customEndpoint(app: "k"))
+    #expect(Route(["rpc", "k", "custom", "f"]) == .customEndpoint(app: "k", name: "f"))
     #expect(Route(["user", "k", "u", "register-realtime"]) == .register(app: "k", user: "u"))
     #expect(Route(["user", "k", "u", "unregister-realtime"]) == .unregister(app: "k", user: "u"))
     #expect(Route(["appdata", "k", "c", "_subscribe"]) == .subscribe(app: "k", collection: "c"))
@@ -71,7 +71,7 @@ import Testing
       405: [.methodNotAllowed], 409: [.userAlreadyExists, .staleRequest], 413: [.payloadTooLarge],
       429: [.tooManyRequests],
       500: [.internalErrorRetry, .internalErrorStop], 501: [.apiVersionNotImplemented],
-      503: [.stopping],
+      503: [.stopping], 550: [.logicFailed],
     ]
     for code in ServerError.Code.allCases {
       let status = table.first { $0.value.contains(code) }?.key ?? 400

@@ -33,7 +33,7 @@ import Testing
     return try #require(entity["_kmd"]?["lmt"]?.stringValue)
   }
 
-  @Test("creates, replaces and deletes, and gives each result in its place")
+  @Test("creates, replaces and deletes, and gives each result at its index")
   func eachKind() throws {
     _ = try server.send(as: ana, "PUT", path + "/old", body: #"{"n":1,"_acl":{"gr":false}}"#)
     _ = try server.send(as: ana, "PUT", path + "/gone", body: "{}")

@@ -24,7 +24,7 @@ import Testing
     #expect(answer.json["errors"] == [])
   }
 
-  @Test("reports each that failed, with null in its place, and keeps the others")
+  @Test("reports each that failed, with null at its index, and keeps the others")
   func partial() throws {
     let answer = try server.send(
       as: ana, "POST", path,

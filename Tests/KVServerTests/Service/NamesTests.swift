@@ -13,8 +13,8 @@ import Testing
     let directory = TemporaryDirectory()
     func open() throws -> Database {
       try Database(
-        .init(path: directory.file("data.kvd"), applicationId: ServerSchema.applicationId),
-        migrations: ServerSchema.migrations)
+        .init(path: directory.file("data.kvd"), applicationId: SQLiteSchema.applicationId),
+        migrations: SQLiteSchema.migrations)
     }
     let first = try open()
     let collections = try CollectionRegistry(first, defaults: Permissions())

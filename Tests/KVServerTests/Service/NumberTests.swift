@@ -18,7 +18,7 @@ import Testing
     "beyond 64-bit floating point are refused, by name",
     arguments: ["1e400", "-1e400", String(repeating: "7", count: 400)])
   func refused(number: String) throws {
-    let debug: JSONValue = "a.b[2]: the number is beyond the range of 64-bit floating point"
+    let debug: JSONValue = "a.b[2]: the number is outside the range of 64-bit floating point"
     let entity = #"{"a":{"b":[1,2,\#(number)]}}"#
     for (method, target, body) in [
       ("POST", path, entity), ("PUT", path + "/x", entity),
@@ -41,7 +41,7 @@ import Testing
     #expect(answer.status == 400)
     #expect(
       answer.json["debug"]?.stringValue?
-        .contains("n.$gt: the number is beyond the range of 64-bit floating point") == true)
+        .contains("n.$gt: the number is outside the range of 64-bit floating point") == true)
   }
 
   @Test("beyond 64 bits are stored as they were written, and can be asked for")

@@ -83,8 +83,8 @@ import Testing
     let directory = TemporaryDirectory()
     let data = try ServerDirectory(directory.path + "/data")
     let database = try Database(
-      .init(path: SQLiteStore.file(in: data.path), applicationId: ServerSchema.applicationId),
-      migrations: Array(ServerSchema.migrations.prefix(4)))
+      .init(path: SQLiteStore.file(in: data.path), applicationId: SQLiteSchema.applicationId),
+      migrations: Array(SQLiteSchema.migrations.prefix(4)))
     let hash = PasswordHasher(cost: 1).hash("pass") ?? ""
     let token = hexText(SHA256.hash("00".utf8))
     try database.write { (connection: borrowing Connection) throws(SQLiteError) in

@@ -17,8 +17,8 @@ func testOutbox(
 /// A database of the server's in a directory, with the app 1, `kid`.
 func testDatabase(in directory: TemporaryDirectory) throws -> Database {
   let database = try Database(
-    .init(path: directory.path + "/data.db", applicationId: ServerSchema.applicationId),
-    migrations: ServerSchema.migrations)
+    .init(path: directory.path + "/data.db", applicationId: SQLiteSchema.applicationId),
+    migrations: SQLiteSchema.migrations)
   try database.write { (connection: borrowing Connection) throws(SQLiteError) in
     try connection.execute("INSERT OR IGNORE INTO app (number, key) VALUES (1, 'kid')")
   }

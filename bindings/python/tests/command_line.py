@@ -68,8 +68,8 @@ class Tool:
 class Terminal:
     """A terminal of tmux's, with a server of its own."""
 
-    def __init__(self, place: Path, command: str) -> None:
-        self._tmux = ["tmux", "-f", "/dev/null", "-S", str(place / "tmux")]
+    def __init__(self, directory: Path, command: str) -> None:
+        self._tmux = ["tmux", "-f", "/dev/null", "-S", str(directory / "tmux")]
         self("new-session", "-d", "-x", "110", "-y", "30", command)
 
     def __call__(self, *words: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import os
 import signal
 import socket
 import sys
@@ -23,8 +24,18 @@ _backend_names = itertools.count(1)
 
 APP_KEY = "kid_test"
 APP_SECRET = "secret_test"
-_APP = f"{APP_KEY}:{APP_SECRET}"
+APP = f"{APP_KEY}:{APP_SECRET}"
 _numbers = itertools.count(1)
+#: The fixtures that start a server.
+SERVERS = {"server", "own_server"}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """On PostgreSQL only what talks to a server runs: nothing else can differ."""
+    if os.environ.get("KVSTORED_TEST_STORAGE") == "postgres":
+        alike = [item for item in items if not SERVERS & set(getattr(item, "fixturenames", []))]
+        config.hook.pytest_deselected(items=alike)
+        items[:] = [item for item in items if item not in alike]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -45,14 +56,14 @@ def nothing_leaks() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """Give a server that all tests share."""
-    with Server(tmp_path_factory.mktemp("server"), _APP) as server:
+    with Server(tmp_path_factory.mktemp("server"), APP) as server:
         yield server
 
 
 @pytest.fixture
 def own_server(tmp_path: Path) -> Iterator[Server]:
     """Give a server that the test may stop."""
-    with Server(tmp_path / "server", _APP) as server:
+    with Server(tmp_path / "server", APP) as server:
         yield server
 
 

@@ -107,7 +107,7 @@ def test_what_must_be_awaited_is_refused_when_it_is_given(
     give: Callable[[kvstore.Client, kvstore.Store, Any], object],
     callback: Any,
 ) -> None:
-    with pytest.raises(TypeError, match="called, not awaited"):
+    with pytest.raises(TypeError, match="cannot be an async function"):
         give(local, notes, callback)
 
 

@@ -52,7 +52,7 @@ def test_verify_names_each_damaged_entity_and_what_helps(tool: Tool, unique: str
     told = tool("verify").err
     assert f'The stored body of the entity "b" of "{unique}" is damaged.' in told
     assert f'The stored body of the entity "d" of "{unique}" is damaged.' in told
-    assert " repair takes them out of the way" in told
+    assert " repair removes them" in told
 
 
 def test_the_doctor_names_damaged_entities(tool: Tool, unique: str) -> None:
@@ -114,13 +114,13 @@ def test_repair_says_in_words_what_it_did(tool: Tool, unique: str) -> None:
         [unique, "b", "removed"],
         [unique, "d", "quarantined"],
     ]
-    assert f"kvstore pull {unique} brings again what was removed." in done.err
+    assert f"kvstore pull {unique} fetches the removed entities again." in done.err
     assert "pending edit" in done.err
     told = tool("verify").err
     assert "pending edit" in told
-    assert "repair takes" not in told
+    assert "repair removes" not in told
     assert tool("pending", "drop", unique, "d").code == 0
-    assert "repair takes" in tool("verify").err
+    assert "repair removes" in tool("verify").err
     assert tool("repair").lines[0] == "4 entities checked, 1 damaged."
     assert tool("verify").code == 0
 
@@ -138,5 +138,5 @@ def test_a_body_of_an_older_version_that_is_no_json_is_found(
     tool = Tool(tmp_path, capsys, monkeypatch, "--app", APP_KEY)
     code, report = result_of(tool, "verify")
     assert (code, report["damaged"]) == (7, [])
-    assert "notes: An entity is no JSON" in report["problems"][0]
+    assert "notes: The entity is not JSON" in report["problems"][0]
     assert " salvage DIRECTORY " in tool("verify").err

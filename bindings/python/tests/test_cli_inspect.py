@@ -241,7 +241,7 @@ def test_in_a_terminal_it_shows_the_store_and_leaves_the_terminal_as_it_was(
     terminal("send-keys", "2")
     terminal.wait_for("waiting")
     terminal("send-keys", "4")
-    terminal.wait_for("none: start with --host")
+    terminal.wait_for("none; --host is needed")
     terminal("resize-window", "-x", "60", "-y", "20")
     terminal.wait_for("application")
     terminal("send-keys", "q")
@@ -258,4 +258,7 @@ def test_without_a_terminal_it_says_so(data: Path) -> None:
         timeout=60,
     )
     assert result.returncode == 2
-    assert result.stderr == "kvstore: This is no terminal; --web shows it in a browser.\n"
+    assert (
+        result.stderr
+        == "kvstore: The output is not a terminal; --web shows the store in a browser.\n"
+    )

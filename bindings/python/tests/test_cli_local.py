@@ -252,7 +252,7 @@ def test_pending_writes_are_listed_shown_edited_and_dropped(tool: Tool) -> None:
 def test_what_concerns_all_writes_is_asked_for(tool: Tool) -> None:
     refused = tool("pending", "drop", "notes", "--all")
     assert refused.code == 2
-    assert refused.err == "kvstore: Forget 3 pending writes of notes? Say --yes if that is meant.\n"
+    assert refused.err == "kvstore: Forget 3 pending writes of notes? Use --yes to confirm.\n"
     assert tool("pending", "drop", "notes", "--all", "--yes").out == "3 writes dropped.\n"
     assert tool("pending", "drop", "notes").code == 2
 
@@ -365,4 +365,7 @@ def test_without_its_libraries_the_tool_says_what_to_install(data: Path) -> None
         [sys.executable, "-c", code], capture_output=True, text=True, check=False
     )
     assert result.returncode == 1
-    assert result.stderr == "kvstore: the command line tool needs: pip install 'kvstore[cli]'\n"
+    assert (
+        result.stderr
+        == "kvstore: the command line tool is not installed; run: pip install 'kvstore[cli]'\n"
+    )

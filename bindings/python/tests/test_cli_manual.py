@@ -28,9 +28,9 @@ def samples(text: str) -> list[tuple[str, str]]:
     return re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", lines, re.MULTILINE)
 
 
-def transcript(place: Path, commands: list[str]) -> list[str]:
+def transcript(directory: Path, commands: list[str]) -> list[str]:
     """Run commands in one shell, as a reader would; give what each of them prints."""
-    tool = place / "kvstore"
+    tool = directory / "kvstore"
     tool.write_text(
         f"#!{sys.executable}\nimport sys\nfrom kvstore.cli import main\nsys.exit(main())\n"
     )
@@ -43,8 +43,8 @@ def transcript(place: Path, commands: list[str]) -> list[str]:
     result = subprocess.run(
         ["bash", "-c", script],
         stdin=subprocess.DEVNULL,
-        cwd=place,
-        env=os.environ | {"PATH": f"{place}:{os.environ['PATH']}"},
+        cwd=directory,
+        env=os.environ | {"PATH": f"{directory}:{os.environ['PATH']}"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

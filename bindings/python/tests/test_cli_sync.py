@@ -103,7 +103,7 @@ def test_what_is_refused_is_named_and_can_be_mended(ana: Tool, unique: str) -> N
     pushed = ana("push", unique)
     assert pushed.code == 4
     assert pushed.out.splitlines()[1].split() == [unique, "1", "2", "2"]
-    assert pushed.err.count("_geoloc is") == 2
+    assert pushed.err.count("_geoloc must be") == 2
     rows = ana("pending", "list", unique, "--state", "refused", "--json").json
     assert [row["id"] for row in rows] == ["x", "z"]
     assert rows[0]["error"]["name"] == "KV_INVALID"

@@ -7,24 +7,25 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from conftest import open_client
+from conftest import APP, open_client
 from kvstored import Server
 
 import kvstore
 
 
 @pytest.mark.parametrize("paged", [False, True])
-def test_a_pull_does_not_remove_what_the_backend_can_not_read(
-    own_server: Server, tmp_path: Path, paged: bool
-) -> None:
-    with open_client(own_server.host, tmp_path / "client") as client:
+def test_a_pull_does_not_remove_what_the_backend_can_not_read(tmp_path: Path, paged: bool) -> None:
+    with (
+        Server(tmp_path / "server", APP, storage="sqlite") as server,
+        open_client(server.host, tmp_path / "client") as client,
+    ):
         client.signup("ana", "secret")
         store = client.collection("notes", auto_pagination=paged)
         store.save_many([{"_id": id_, "mark": f"mark of {id_}"} for id_ in "abc"])
         store.push()
-        own_server.stop()
+        server.stop()
         assert damage(tmp_path / "server" / "kvstored.db", "mark of b") == 1
-        own_server.start()
+        server.start()
 
         for query in (None, {"mark": {"$regex": "^mark"}}):
             assert store.pull(query).removed == 0

@@ -108,27 +108,27 @@ def test_all_names_of_a_field_are_known(local: kvstore.Client) -> None:
 @pytest.mark.parametrize(
     ("member", "value", "words"),
     [
-        ("count", "7", "count: '7' is no integer"),
-        ("count", True, "count: True is no integer"),
-        ("share", "x", "share: 'x' is no number"),
-        ("flag", 1, "flag: 1 is no bool"),
-        ("day", "today", "day: 'today' is no date"),
-        ("price", "a lot", "price: 'a lot' is no Decimal"),
-        ("colour", "blue", "colour: 'blue' is no Colour"),
-        ("blob", "é", "blob: 'é' is no bytes"),
-        ("kind", "c", "kind: 'c' is no "),
+        ("count", "7", "count: '7' is not of type integer"),
+        ("count", True, "count: True is not of type integer"),
+        ("share", "x", "share: 'x' is not of type number"),
+        ("flag", 1, "flag: 1 is not of type bool"),
+        ("day", "today", "day: 'today' is not of type date"),
+        ("price", "a lot", "price: 'a lot' is not of type Decimal"),
+        ("colour", "blue", "colour: 'blue' is not of type Colour"),
+        ("blob", "é", "blob: 'é' is not of type bytes"),
+        ("kind", "c", "kind: 'c' is not of type "),
         ("either", 1.5, "either: 1.5 is none of int | str"),
-        ("tags", ["a", 5], r"tags\[1\]: 5 is no text"),
-        ("tags", "a", "tags: 'a' is no array"),
-        ("places", [{"city": 5}], r"places\[0\]\.city: 5 is no text"),
+        ("tags", ["a", 5], r"tags\[1\]: 5 is not of type text"),
+        ("tags", "a", "tags: 'a' is not of type array"),
+        ("places", [{"city": 5}], r"places\[0\]\.city: 5 is not of type text"),
         ("places", [{}], r"places\[0\]\.city: it is missing"),
-        ("places", [5], r"places\[0\]: 5 is no object, so no Place"),
-        ("pair", [1], r"pair: \[1\] is no array of 2"),
-        ("by_name", {"x": {"city": 1}}, r"by_name\.x\.city: 1 is no text"),
-        ("by_year", {"x": "2026-01-01"}, r"by_year\.x: 'x' is no int"),
+        ("places", [5], r"places\[0\]: 5 is not an object, as Place needs"),
+        ("pair", [1], r"pair: \[1\] is not an array of 2"),
+        ("by_name", {"x": {"city": 1}}, r"by_name\.x\.city: 1 is not of type text"),
+        ("by_year", {"x": "2026-01-01"}, r"by_year\.x: 'x' is not of type int"),
         ("inner", {}, "inner: city: Field required"),
-        ("nothing", 1, "nothing: 1 is no null"),
-        ("called", None, "called: None is no text"),
+        ("nothing", 1, "nothing: 1 is not of type null"),
+        ("called", None, "called: None is not of type text"),
         ("count", ..., "count: it is missing"),
     ],
 )
@@ -204,7 +204,7 @@ def test_what_was_saved_and_comes_back_otherwise_is_an_error_of_its_own(
 @pytest.mark.parametrize("value", [{"text": "x"}, '{"text":"x"}', Place("Reno"), None])
 def test_only_the_model_is_taken(local: kvstore.Client, value: Any) -> None:
     with local.collection("notes", model=Note) as notes:
-        with pytest.raises(kvstore.InvalidError, match="takes Note, not"):
+        with pytest.raises(kvstore.InvalidError, match="needs Note, not"):
             notes.save(value)
         with pytest.raises(kvstore.InvalidError, match="not JSON: due: a datetime needs"):
             notes.save(Note("x", due=datetime(2026, 1, 1)))

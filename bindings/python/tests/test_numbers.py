@@ -19,7 +19,7 @@ PAGE = (
     f'[{{"_id":"a","n":1e400}},{{"_id":"b","n":{DIGITS},"m":{LARGE}}},'
     f'{{"_id":"c","n":-{DIGITS}}},{{"_id":"d","n":7}}]'
 )
-BEYOND = "the number is beyond the range of 64-bit floating point"
+BEYOND = "the number is outside the range of 64-bit floating point"
 
 
 class Backend(BaseHTTPRequestHandler):

@@ -33,7 +33,7 @@ def test_a_copy_made_under_writes_is_put_back(tmp_path: Path) -> None:
     """It has everything from before, is one moment, and clients come to what it has."""
     data, copy, restored = tmp_path / "data", tmp_path / "copy", tmp_path / "restored"
     with (
-        Server(data, APP, "--delta-days", "10") as server,
+        Server(data, APP, "--delta-days", "10", storage="sqlite") as server,
         client(server, tmp_path / "b") as theirs,
     ):
         with client(server, tmp_path / "a") as ours:
@@ -84,7 +84,7 @@ def notes_on(server: Server, directory: Path) -> int:
 def test_a_copy_has_the_app(tmp_path: Path) -> None:
     """A server of the copy serves the app that the first start had made."""
     data, copy, restored = tmp_path / "data", tmp_path / "copy", tmp_path / "restored"
-    with Server(data, APP):
+    with Server(data, APP, storage="sqlite"):
         pass
     own = {"app": "kid_own:secret:master"}
     (data / "app.json").write_text(json.dumps(own))
@@ -118,7 +118,7 @@ def test_says_what_is_wrong(
 ) -> None:
     """And leaves alone what is there."""
     monkeypatch.chdir(tmp_path)
-    with Server(Path("data"), APP):
+    with Server(Path("data"), APP, storage="sqlite"):
         pass
     for name in ("full", "foreign"):
         Path(name).mkdir()
@@ -132,7 +132,7 @@ def test_says_what_is_wrong(
 def test_data_in_use_is_not_replaced(tmp_path: Path) -> None:
     """A server that runs keeps its directory."""
     copy = tmp_path / "copy"
-    with Server(tmp_path / "data", APP):
+    with Server(tmp_path / "data", APP, storage="sqlite"):
         assert run("backup", "--data", tmp_path / "data", "--to", copy).returncode == 0
         done = run("restore", "--data", tmp_path / "data", "--from", copy)
         assert done.returncode == 1

@@ -25,7 +25,7 @@ from kvstored import Server
 
 text = "word " * 2000
 with (
-    Server(Path(sys.argv[1]) / "server", "app:secret") as server,
+    Server(Path(sys.argv[1]) / "server", "app:secret", storage="sqlite") as server,
     tempfile.TemporaryDirectory() as directory,
     kvstore.Client(
         app_key="app", app_secret="secret", host=server.host, data_directory=directory
@@ -98,7 +98,7 @@ def test_durability_reaches_the_disk(
     subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
     monkeypatch.setenv("LD_PRELOAD", str(library))
     monkeypatch.setenv("FLUSHES", str(count))
-    server = Server(tmp_path / "server", "app:secret", "--durability", durability)
+    server = Server(tmp_path / "server", "app:secret", "--durability", durability, storage="sqlite")
     monkeypatch.delenv("LD_PRELOAD")
     with (
         server,

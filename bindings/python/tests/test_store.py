@@ -80,7 +80,7 @@ def test_removed_entities_are_counted(notes: kvstore.Store) -> None:
         notes.remove()
     with pytest.raises(kvstore.InvalidError, match="all=True"):
         notes.remove(None, read_policy="forceLocal")
-    with pytest.raises(kvstore.InvalidError, match="no query"):
+    with pytest.raises(kvstore.InvalidError, match="cannot be combined with a query"):
         notes.remove({"n": 1}, all=True)
     assert notes.count() == 4
     assert notes.remove(all=True) == 4

@@ -203,7 +203,7 @@ def test_a_handler_that_decides_nothing_leaves_the_conflict_open(
     notes.set_conflict_handler(lambda conflict: answer)
     [error] = notes.push().errors
     assert isinstance(error, kvstore.ConflictError)
-    assert "a conflict handler gives a kvstore.Decision or an entity" in printed()
+    assert "a conflict handler must return a kvstore.Decision or an entity" in printed()
     assert notes["n1"]["text"] == "ours"
     assert other.collection("notes", "network")["n1"]["text"] == "theirs"
 

@@ -184,7 +184,7 @@ def test_what_does_not_fit_into_the_first_batch_is_named(local: kvstore.Client) 
     store = local.collection("many")
     store.save_many({"_id": f"{n:04}", "n": n} for n in range(1000))
     store.save({"_id": "x", "n": "many"})
-    with pytest.raises(kvstore.InvalidError, match="'n' of the entity 'x' is no int64"):
+    with pytest.raises(kvstore.InvalidError, match="'n' of the entity 'x' is not of type int64"):
         store.arrow_batches(rows=100).read_all()
     store.save({"_id": "x", "n": 1, "new": True})
     with pytest.raises(kvstore.InvalidError, match="no member 'new'"):

@@ -236,4 +236,4 @@ def test_a_data_file_is_salvaged_by_call_and_by_command(tmp_path: Path) -> None:
         [*command, "--app-key", "other"], capture_output=True, text=True, check=False
     )
     assert failed.returncode == 1
-    assert "no file" in failed.stderr
+    assert "does not exist" in failed.stderr

@@ -105,14 +105,17 @@ class Stamped:
         ({"a": [1, {"b": datetime(2026, 2, 3)}]}, r"a\[1\]\.b: a datetime needs a time zone"),
         ({"a": Stamped(datetime(2026, 2, 3))}, r"a\.at: a datetime needs a time zone"),
         ({"at": datetime.max.replace(tzinfo=timezone(timedelta(hours=-1)))}, "at: .* 1 to 9999"),
-        ({"a": {"tags": {1, 2}}}, r"a\.tags: a set is no JSON; kvstore\.register_type"),
+        (
+            {"a": {"tags": {1, 2}}},
+            r"a\.tags: a set cannot be written as JSON; kvstore\.register_type",
+        ),
         ({"a": [0.5, float("nan")]}, r"a\[1\]: Out of range"),
         ({"a": Decimal("NaN")}, "a: .* store it as text"),
         ({"a": Decimal("0.12345678901234567890")}, "a: .* store it as text"),
         ({"a": "\ud800"}, "a: .*surrogates"),
         ({"a": {(1, 2): 3}}, "a: keys must be"),
         ({"a": 10**5000}, "a: Exceeds"),
-        ({"a": object()}, "a: a object is no JSON"),
+        ({"a": object()}, "a: a object cannot be written as JSON"),
     ],
 )
 def test_what_is_wrong_is_named(notes: kvstore.Store, value: Any, message: str) -> None:

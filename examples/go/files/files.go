@@ -1,5 +1,5 @@
-// A backend of one's own: a directory of JSON files, which several programs share. Each has its local data, works while
-// the directory is away, and sends what it has changed when it is there.
+// A custom backend: a directory of JSON files, which several programs share. Each program has local data, works while
+// the directory is missing, and sends its changes when the directory is available.
 //
 //	go run ./files shared mine "buy milk"
 //	go run ./files shared yours
@@ -20,10 +20,10 @@ import (
 	"github.com/libkvstore/libkvstore/bindings/go"
 )
 
-// Files keeps records keyed by "id", with a version "rev" that counts up.
+// Files stores records by their "id", with a version "rev" that each write increments.
 type Files struct{ directory string }
 
-// A record is what is in a file: what the program keeps, and the two members that are the backend's.
+// A record is the content of a file: the program's members and two members of the backend.
 type record = map[string]any
 
 func (f Files) Fetch(_ context.Context, fetch kvstore.Fetch) (page kvstore.FetchedPage, err error) {
@@ -101,7 +101,7 @@ func carryOut(folder string, write kvstore.Write) (kvstore.WriteResult, error) {
 	return kvstore.WriteStored(text), replace(fileOf(folder, id), text)
 }
 
-// locked runs a function on the directory of a collection, in one program at a time.
+// locked runs a function with the directory of a collection, which only one program uses at a time.
 func (f Files) locked(collection string, work func(folder string) error) error {
 	folder := filepath.Join(f.directory, url.PathEscape(collection))
 	if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
@@ -141,7 +141,7 @@ func read(folder, id string) json.RawMessage {
 	return text
 }
 
-// replace writes a file that is complete, or as it was.
+// replace replaces a file atomically.
 func replace(path string, text []byte) error {
 	draft, err := os.Create(path + ".new")
 	if err != nil {

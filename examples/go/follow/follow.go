@@ -1,4 +1,4 @@
-// Keeps a collection in sync, whatever the network does: go run ./follow http://127.0.0.1:8080
+// Keeps a collection in sync, also across network failures: go run ./follow http://127.0.0.1:8080
 package main
 
 import (

@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// watch prints what happens on the backend, until it is interrupted.
+// watch prints the changes on the backend until it is interrupted.
 func watch(ctx context.Context, client *kvstore.Client, notes *kvstore.Collection[Note]) {
 	must("", client.RegisterLive(ctx)) // after each login
 	for event := range must(notes.Watch(ctx, false)) {

@@ -1,5 +1,5 @@
-// Gustav, who writes Go: one of the three programs of the demo. Its README.md tells what each step
-// does.
+// Gustav, who writes Go: one of the three programs of the demo. README.md describes the
+// steps.
 package main
 
 import (
@@ -41,7 +41,7 @@ func run(step, host, directory string) error {
 		return err
 	}
 	defer client.Close()
-	// There are more cities than a backend gives at once.
+	// A backend returns at most 10,000 entities at once, and there are more cities.
 	paged := kvstore.WithAutoPagination(0)
 	all, err := kvstore.OpenCollection[kvstore.M](client, "cities", kvstore.Sync, paged)
 	if err != nil {
@@ -104,7 +104,7 @@ func workOffline(all cities) error {
 	}
 	places := []kvstore.M{
 		{"name": "Camp of Gustav", "visitedBy": name},
-		{"name": "Another place that can not be", "_geoloc": []int{0, -200}},
+		{"name": "Another impossible place", "_geoloc": []int{0, -200}},
 	}
 	if _, err := all.SaveMany(ctx, places); err != nil {
 		return err
@@ -114,7 +114,7 @@ func workOffline(all cities) error {
 	}
 	_, err = all.Push(ctx)
 	if !errors.Is(err, kvstore.ErrNetwork) {
-		return fmt.Errorf("the push did not fail as it should: %w", err)
+		return fmt.Errorf("the push failed in an unexpected way: %w", err)
 	}
 	fmt.Println("push:", kvstore.ErrNetwork)
 	return nil
@@ -139,7 +139,7 @@ func visit(all cities) error {
 	return nil
 }
 
-// guestBook gives Reykjavik, whose guest book everybody signs.
+// guestBook returns Reykjavik, whose guest book everybody signs.
 func guestBook(all cities) (kvstore.M, error) {
 	found, err := all.All(ctx, where(kvstore.M{"geonameid": 3413829}))
 	if err != nil {
@@ -151,7 +151,7 @@ func guestBook(all cities) (kvstore.M, error) {
 	return found[0], nil
 }
 
-// push pushes; what is refused is told and then forgotten.
+// push pushes. A refused write is printed and dropped.
 func push(all cities) error {
 	conflicts := 0
 	if err := all.SetConflictHandler(func(conflict kvstore.Conflict) kvstore.Decision {
@@ -175,7 +175,7 @@ func push(all cities) error {
 	return pending(all)
 }
 
-// merge signs the guest book below those who have signed it meanwhile.
+// merge signs the guest book after those who have signed it in the meantime.
 func merge(conflict kvstore.Conflict) kvstore.Decision {
 	var city kvstore.M
 	if conflict.Remote == nil {
@@ -189,7 +189,7 @@ func merge(conflict kvstore.Conflict) kvstore.Decision {
 	return kvstore.Merged(city)
 }
 
-// pending looks at the pending writes.
+// pending counts the pending writes.
 func pending(all cities) error {
 	writes, err := all.Pending().List("", 0)
 	waiting := map[string]int{}

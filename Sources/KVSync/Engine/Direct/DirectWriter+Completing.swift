@@ -37,7 +37,7 @@ extension DirectWriter {
     guard let known = call.known else { return writes }
     let stored = try engine.backendEntities(writes.compactMap(\.replacedId), remote, call: call)
     return writes.map { write in
-      guard case .update(let id, let body, .none) = write, let old = stored[RecordID(id)] else {
+      guard case .update(let id, let body, .none, _) = write, let old = stored[RecordID(id)] else {
         return write
       }
       let whole = old.bytes.withBorrowedBytes { known.completed(body, from: $0, format: format) }
@@ -50,7 +50,7 @@ extension DirectWriter {
 extension RemoteWrite {
   /// The id of the entity that it replaces, whatever that is.
   fileprivate var replacedId: String? {
-    guard case .update(let id, _, .none) = self else { return nil }
+    guard case .update(let id, _, .none, _) = self else { return nil }
     return id
   }
 }

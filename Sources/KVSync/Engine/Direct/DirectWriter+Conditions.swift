@@ -17,10 +17,10 @@ extension DirectWriter {
       return .create(body)
     case .version:
       throw StoreError(
-        .unsupported, "Where nothing but the backend is written, no local version can be met.")
+        .unsupported, "A write that goes only to the backend cannot depend on a local version.")
     case .matches:
       guard let found = try engine.backendEntities([id], remote, call: call)[RecordID(id)] else {
-        throw .conditionFailed(id, "is not there")
+        throw .conditionFailed(id, "does not exist")
       }
       if let failure = condition.failure(of: id, (0, found.bytes)) { throw failure }
       let whole = body.map { body in
@@ -49,7 +49,7 @@ extension DirectWriter {
         if let arrived = try arrived([(id, body, error)])[RecordID(id)] {
           return .stored(arrived)
         }
-      case .update(_, _, let condition), .delete(_, let condition):
+      case .update(_, _, let condition, _), .delete(_, let condition):
         let isFailed = error.kind == .conflict || error.kind == .notFound
         guard condition != .none, isFailed else { throw error }
         error.kind = .conflict
@@ -60,7 +60,8 @@ extension DirectWriter {
     }
   }
 
-  /// Of inserts that were refused because the id is taken: what an earlier attempt, whose answer was lost, has made.
+  /// Finds the inserts that were refused because an earlier attempt arrived: what an earlier attempt, whose answer was lost,
+  /// has made.
   func arrived(
     _ refused: [(id: String, body: [UInt8], refusal: StoreError)]
   ) throws(StoreError) -> [RecordID: [UInt8]] {

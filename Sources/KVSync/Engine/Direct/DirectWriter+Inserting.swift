@@ -47,7 +47,7 @@ extension DirectWriter {
     var seen: Set<RecordID> = []
     let first = outlines.indices.filter { index in
       guard let id = outlines[index].id, !seen.insert(RecordID(id)).inserted else { return true }
-      results[index] = .failure(.conditionFailed(id, "is there twice"))
+      results[index] = .failure(.conditionFailed(id, "occurs twice"))
       return false
     }
     var (writes, indices): ([RemoteWrite], [[Int]]) = ([], [])
@@ -59,7 +59,7 @@ extension DirectWriter {
     return (writes, indices)
   }
 
-  /// What is refused because an earlier attempt of ours has made it is done.
+  /// Accepts an insert that was refused because an earlier attempt of ours has created the entity.
   private func acceptArrived(
     _ results: inout [Result<[UInt8], StoreError>?], _ bytes: UnsafeRawBufferPointer,
     outlines: [EntityOutline]
@@ -106,10 +106,10 @@ extension DirectWriter {
     for (index, result) in results.enumerated() {
       do throws(StoreError) {
         guard let result else {
-          throw StoreError.badAnswer("The backend did not answer for this entity.")
+          throw StoreError.badAnswer("The backend's answer has no result for this entity.")
         }
         let entity = try result.get()
-        _ = try engine.accepted(entity, as: outlines[index].id)
+        _ = try engine.arrivals.accepted(entity, as: outlines[index].id)
         collected.entities.append(entity)
       } catch {
         var error = error

@@ -49,6 +49,6 @@ extension DirectWriter {
 extension RemoteWrite {
   /// What an update leaves on the backend.
   var update: (id: String, sent: RemoteVersion)? {
-    if case .update(let id, let body, _) = self { (id, .entity(body)) } else { nil }
+    if case .update(let id, let body, _, _) = self { (id, .entity(body)) } else { nil }
   }
 }

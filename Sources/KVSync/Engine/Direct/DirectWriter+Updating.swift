@@ -52,7 +52,7 @@ extension DirectWriter {
       let queued = try queued([entity.id])
       let write = RemoteWrite.update(id: entity.id, entity.bytes, if: condition)
       let stored = try outcome(of: write).storedEntity()
-      _ = try engine.accepted(stored, as: entity.id)
+      _ = try engine.arrivals.accepted(stored, as: entity.id)
       try settle([stored], queued: queued)
     }
   }

@@ -31,7 +31,7 @@ struct DirectWriter {
     guard let id = outline.id else {
       if let failure = condition.failure(of: nil, nil) { throw failure }
       let stored = try outcome(of: .create(body)).storedEntity()
-      _ = try engine.accepted(stored, as: nil)
+      _ = try engine.arrivals.accepted(stored, as: nil)
       try settle([stored], queued: [:])
       return stored
     }
@@ -41,7 +41,7 @@ struct DirectWriter {
         let queued = try queued([id])
         let stored = try conditionalOutcome(of: write, id)
           .storedEntity()
-        _ = try engine.accepted(stored, as: id)
+        _ = try engine.arrivals.accepted(stored, as: id)
         try settle([stored], queued: queued)
         return stored
       }
@@ -81,7 +81,7 @@ struct DirectWriter {
 
   // MARK: What was queued before
 
-  /// What is queued for these entities now.
+  /// The queued writes of these entities.
   func queued(_ ids: some Sequence<String>) throws(StoreError) -> [RecordID: PendingWrite] {
     guard let local else { return [:] }
     var queued: [RecordID: PendingWrite] = [:]
@@ -89,8 +89,8 @@ struct DirectWriter {
     return queued
   }
 
-  /// What is queued for an entity now that a request past the queue was answered, as it was when that was
-  /// sent: a write that was queued or changed since starts from what the backend has by now.
+  /// The queued write of an entity after a direct request was answered, if it is the one from before the request: a write
+  /// that was queued or changed since starts from what the backend has by now.
   private func answered(
     _ id: String, _ queued: [RecordID: PendingWrite], local: any Outbox
   ) throws(StoreError) -> PendingWrite? {
@@ -131,14 +131,14 @@ struct DirectWriter {
 extension RemoteOutcome {
   func storedEntity() throws(StoreError) -> [UInt8] {
     guard case .stored(let entity) = self else {
-      throw StoreError.badAnswer("The backend answered something else than an entity.")
+      throw StoreError.badAnswer("The backend's answer is not an entity.")
     }
     return entity
   }
 
   func deletedCount() throws(StoreError) -> Int {
     guard case .deleted(let count) = self else {
-      throw StoreError.badAnswer("The backend answered something else than a count.")
+      throw StoreError.badAnswer("The backend's answer is not a count.")
     }
     return count
   }

@@ -70,13 +70,15 @@ struct Refresher {
   /// backend has had them: a write that was given up while it was sent may have been accepted after another read had
   /// deleted the entity.
   private func recheck(_ ids: [String]) throws(StoreError) -> [String] {
-    try fence.reading { (again) throws(StoreError) in
+    let mark = try local.beginRefresh(of: collection)
+    return try fence.reading(since: mark) { (again) throws(StoreError) in
       let found = try engine.backendEntities(ids, remote, call: call)
       for (id, entity) in found {
-        let outline = try engine.accepted(entity.bytes, as: id.text)
-        try engine.store(entity.bytes, outline, in: local, of: again)
+        let outline = try engine.arrivals.accepted(entity.bytes, as: id.text)
+        try engine.arrivals.store(entity.bytes, outline, in: local, of: again)
       }
-      _ = try engine.forget(ids.filter { found[RecordID($0)] == nil }, in: local, of: again)
+      _ = try engine.arrivals.forget(
+        ids.filter { found[RecordID($0)] == nil }, in: local, of: again)
       var missing: [String] = []
       for id in fence.settled(since: again) where found[RecordID(id)] != nil {
         let isHere = try local.lend(id, in: collection, writtenSince: nil) { _ in }
@@ -94,5 +96,95 @@ struct Refresher {
     let recorded = try local.requests(in: collection).filter { $0 != key }
     return recorded.compactMap { try? Query(filter: $0.filter) }
       + fence.queries(besides: reading)
+  }
+}
+
+extension Refresher {
+  /// A refresh for an answer of any size, page by page; parts of it at the same time, as far as the backend lets. Nothing
+  /// is deleted unless the backend is sure that all has come.
+  func refreshPaged(_ query: Query, _ wish: PageWish) throws(StoreError) -> Refreshed {
+    let mark = try local.beginRefresh(of: collection)
+    return try fence.reading(query.selection, since: mark) { (reading) throws(StoreError) in
+      var pages = try remote.pages(of: query.selection, wish, in: collection, call: call)
+      let ingestor = PageIngestor(self, reading: reading)
+      // What the backend has of a query that it cannot answer is more than is taken in.
+      if query.isRemote, let expected = pages.expected { ingestor.progress.expect(expected) }
+      var refreshed = try ingestor.ingest(pages, of: query.selection)
+      var end = try remote.end(
+        of: pages, query.selection, having: refreshed.answered, in: collection, call: call)
+      if case .again(let more) = end {
+        pages = more
+        ingestor.progress.subtract(refreshed.received)
+        refreshed = try ingestor.ingest(pages, of: query.selection)
+        end = try remote.end(
+          of: pages, query.selection, having: refreshed.answered, in: collection, call: call)
+      }
+      refreshed.isComplete = end.isComplete && refreshed.isComplete
+      refreshed.removed = try ingestor.finish(
+        query, from: mark, isComplete: refreshed.isComplete,
+        startedAt: pages.startedAt ?? refreshed.startedAt)
+      return refreshed
+    }
+  }
+}
+
+extension PagesEnd {
+  var isComplete: Bool {
+    guard case .complete = self else { return false }
+    return true
+  }
+}
+
+/// Delta sync, for backends that keep a history.
+extension Refresher {
+  /// Asks for what has changed since this filter was read last; nil if that is not known, or the backend
+  /// cannot tell: then everything has to be read.
+  ///
+  /// Each step may be repeated: until the new moment is recorded, at the end, the next time asks for the
+  /// same changes again.
+  func refreshByChanges(_ query: Query) throws(StoreError) -> Refreshed? {
+    let key = RequestKey(filter: query.filterText, fields: "")
+    // First: a record that is forgotten from now on is not made anew by this read.
+    let mark = try local.beginRefresh(of: collection)
+    guard let since = try local.lastRequest(key, in: collection) else { return nil }
+    return try fence.reading(query.selection, since: mark) {
+      (reading) throws(StoreError) -> Refreshed? in
+      let ingestor = PageIngestor(self, reading: reading)
+      var refreshed = Refreshed()
+      var left: [String] = []
+      let answer = try ingestor.repeating(&refreshed) { (refreshed) throws(StoreError) in
+        left = []
+        return try remote.changes(of: query.selection, since: since, in: collection, call: call) {
+          (batch) throws(StoreError) in
+          switch batch {
+          case .saved(let records): try ingestor.store(records, &refreshed)
+          case .deleted(let gone): refreshed.removed += try forget(gone, of: reading)
+          case .left(let ids): left += ids
+          }
+        }
+      }
+      guard let answer else {
+        try local.forgetRequest(key, in: collection)
+        return nil
+      }
+      left = try ingestor.settle(left, heldBy: try heldQueries(but: key, during: reading))
+      refreshed.removed += try engine.arrivals.forget(left, in: local, of: reading)
+      try recheckSettled(during: reading)
+      _ = try local.finishRefresh(
+        of: collection, from: mark, deletingUnseen: nil,
+        recording: answer.startedAt.map { (key, $0) })
+      return refreshed
+    }
+  }
+
+  private func forget(
+    _ gone: [ChangeBatch.Deletion], of reading: ReadWriteFence.Reading
+  ) throws(StoreError) -> Int {
+    var removed = 0
+    for (version, some) in Dictionary(grouping: gone, by: \.version) {
+      removed += try engine.arrivals.forget(
+        some.map(\.id), in: local, of: reading, at: version)
+    }
+    return removed
   }
 }

@@ -14,7 +14,7 @@ struct ConflictResolver {
   enum Verdict: Equatable {
     /// There is nothing left to send: what is there is what was wanted.
     case done
-    /// What is there replaces ours.
+    /// The backend's entity replaces ours.
     case take
     /// Ours replaces what is there, whatever that is.
     case overwrite
@@ -47,7 +47,7 @@ struct ConflictResolver {
     }
   }
 
-  /// What is there is what we have sent before, and have changed since.
+  /// Whether the backend's entity is one that we sent before and have changed since.
   private func isOurOwn() throws(StoreError) -> Bool {
     guard let bytes = theirs.bytes else { return tried.contains(.gone) }
     let there = try entity(bytes)

@@ -75,7 +75,7 @@ enum EntityMerge {
 
     init() {}
 
-    /// What is no object has none.
+    /// Reads the members of an entity; a text that is not an object has none.
     init(_ bytes: [UInt8]) { self = Members(bytes, isObject: true) ?? Members() }
 
     /// Nil for what is no object.

@@ -39,6 +39,7 @@ extension Push {
         }
         sent.condition = RemoteCondition(
           base: now.base, sent.write.operation, format: engine.format)
+        if remote.sendsDifferences { sent.base = now.base }
       }
       ready.append(sent)
     }
@@ -165,8 +166,8 @@ extension StoreError {
     var error = StoreError(
       .conflict,
       isGone
-        ? "The entity was changed here and deleted on the backend."
-        : "The entity was changed here and, in another way, on the backend.")
+        ? "The entity was changed locally and deleted on the backend."
+        : "The entity was changed locally and, differently, on the backend.")
     error.id = id
     return error
   }

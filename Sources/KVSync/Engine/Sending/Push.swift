@@ -6,7 +6,7 @@ struct Push {
   let local: any Outbox & Tombstones
   let remote: any Remote
   let call: Call
-  /// Who pushes; nil: the holder of the master secret.
+  /// The user who pushes; nil: the holder of the master secret.
   let user: String?
 
   private var pushed = 0
@@ -18,7 +18,7 @@ struct Push {
   private var indices: [RecordID: Int] = [:]
   private var tried = 0
   private var reachability = Reachability()
-  /// Those of this page whose batch was refused as a whole.
+  /// The entities of this page whose batch was refused as a whole.
   private var alone: Set<RecordID> = []
   /// Why the rest is not worth trying.
   private var stopped: StoreError?
@@ -45,7 +45,7 @@ struct Push {
     var failed: [(write: PendingWrite, error: StoreError)] = []
     /// What the backend has of those that failed, where that is known.
     var theirs: [RecordID: RemoteVersion] = [:]
-    /// Those that have met another version than the one that they change.
+    /// The writes that met another version than the one that they change.
     var conflicts: [Conflicted] = []
     /// Creates whose id the backend has already.
     var duplicates: [(sent: OutgoingWrite, refusal: StoreError)] = []
@@ -71,7 +71,7 @@ struct Push {
     }
   }
 
-  /// What came of it all. Throws if the last that was tried had no answer.
+  /// The result of the whole push. Throws if the last that was tried had no answer.
   func result() throws(StoreError) -> PushResult {
     if let silence = reachability.silence { throw silence }
     return PushResult(
@@ -219,7 +219,7 @@ struct Push {
   ) {
     do throws(StoreError) {
       let stored = try result.get()
-      if let stored { _ = try engine.accepted(stored, as: sent.write.id) }
+      if let stored { _ = try engine.arrivals.accepted(stored, as: sent.write.id) }
       round.confirmed.append((sent.write, stored))
     } catch {
       switch error.kind {

@@ -54,12 +54,13 @@ struct PushBatch {
   private static func request(_ sent: OutgoingWrite) -> RemoteWrite {
     switch sent.write.operation {
     case .create: .create(sent.body ?? [])
-    case .update: .update(id: sent.write.id, sent.body ?? [], if: sent.condition)
+    case .update:
+      .update(id: sent.write.id, sent.body ?? [], if: sent.condition, base: sent.base)
     case .delete: .delete(id: sent.write.id, if: sent.condition)
     }
   }
 
-  /// What came of each write: the backend's entity, nil after a deletion.
+  /// The outcome of each write: the backend's entity, nil after a deletion.
   func results(
     _ outcome: Result<RemoteOutcome, StoreError>
   ) -> [(OutgoingWrite, Result<[UInt8]?, StoreError>)] {
@@ -73,7 +74,7 @@ struct PushBatch {
       }
     case .success(let one) where writes.count == 1:
       return writes.map { ($0, Self.result(one, of: $0)) }
-    case .success: return writes.map { ($0, .failure(.misfit)) }
+    case .success: return writes.map { ($0, .failure(.unexpected)) }
     }
   }
 
@@ -85,15 +86,15 @@ struct PushBatch {
     switch outcome {
     case .stored(let entity): .success(entity)
     case .deleted(0) where sent.write.isConditional && sent.condition != .none:
-      .failure(StoreError(.notFound, "There is no entity of this id on the backend."))
+      .failure(StoreError(.notFound, "There is no entity with this id on the backend."))
     case .deleted: .success(nil)
-    case .storedMany, .batch: .failure(.misfit)
+    case .storedMany, .batch: .failure(.unexpected)
     }
   }
 }
 
 extension StoreError {
-  fileprivate static var misfit: StoreError {
-    .badAnswer("The backend's answer does not fit what was sent.")
+  fileprivate static var unexpected: StoreError {
+    .badAnswer("The backend's answer does not match the request.")
   }
 }

@@ -78,7 +78,7 @@ extension Pusher {
     do throws(JSONError) {
       outline = try EntityScanner.outline(of: entity, engine.format, isInput: true)
     } catch {
-      throw Self.refused("is no entity: \(error.message)", about: id)
+      throw Self.refused("is not an entity: \(error.message)", about: id)
     }
     guard let own = outline.id else {
       return entity.withBorrowedBytes {
@@ -97,7 +97,7 @@ extension Pusher {
 }
 
 extension PushResult {
-  /// This result with what came of some of its entities when they were sent again.
+  /// This result, with the new outcomes of entities that were sent again.
   fileprivate func followed(by next: PushResult, about ids: [String]) -> PushResult {
     let keys = Set(ids.map(RecordID.init))
     var indices: [RecordID: Int] = [:]

@@ -33,7 +33,7 @@ struct Pusher {
 
   private func sendWaiting() throws(StoreError) -> PushResult {
     var push = Push(engine, local, remote: remote, call: call, user: user)
-    // What is saved meanwhile goes behind: it is for the next push.
+    // What is saved meanwhile comes later in the queue: it is for the next push.
     var left = try local.waitingCount(in: engine.collection)
     call.progress.update { $0.entitiesTotal = UInt64(max(0, left)) }
     var order: Int64 = 0

@@ -8,7 +8,7 @@ internal import KVBase
 package final class SendGate: Sendable {
   private struct State {
     var ids: Set<RecordID> = []
-    /// How many requests for any entity wait or are on their way: what is for one entity goes behind them.
+    /// How many requests for any entity wait or are on their way: what is for one entity goes after them.
     var exclusive = 0
     var isExclusive = false
     var isPushing = false

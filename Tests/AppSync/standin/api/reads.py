@@ -15,7 +15,7 @@ from .context import Context
 from .database import Database
 
 Arguments = Mapping[str, Any]
-#: Rows, each with the position behind it.
+#: Rows, each with the position after it.
 Rows = Iterable[tuple[Any, Record]]
 
 

@@ -46,7 +46,7 @@ class Writer:
             raise conditional_check_failed()
         key = str(key_of(stored, self.model.key))
         if deletes:
-            return self.table.bury(key, record)
+            return self.table.write_tombstone(key, record)
         return self.table.write(key, record)
 
     def create(self, given: Record, condition: Mapping[str, Any] | None) -> Record:

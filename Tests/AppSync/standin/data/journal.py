@@ -27,7 +27,7 @@ class Journal:
             yield model, key, row
 
     def open(self) -> None:
-        """Begins to append, behind the last whole line."""
+        """Begins to append, after the last whole line."""
         if self._path.exists():
             content = self._path.read_bytes()
             self._path.write_bytes(content[: content.rfind(b"\n") + 1])

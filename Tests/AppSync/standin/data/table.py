@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ..clock import Clock
 from .record import Record
 
-#: A place in the order of a scan.
+#: A position in the order of a scan.
 Position = tuple[str, str]
 
 
@@ -56,7 +56,7 @@ class Table:
         """Stores the next version of a record, alive, in both tables, and gives it."""
         return self._write(key, record, deleted=False)
 
-    def bury(self, key: str, record: Record) -> Record:
+    def write_tombstone(self, key: str, record: Record) -> Record:
         """Stores a record's next version as a tombstone."""
         return self._write(key, record, deleted=True)
 
@@ -65,7 +65,7 @@ class Table:
         self._put(key, row)
 
     def scan(self, after: Position | None = None) -> Iterator[tuple[Position, Record]]:
-        """The rows behind a position, tombstones too, in an order that looks like none.
+        """The rows after a position, tombstones too, in an order that looks like none.
 
         It is that of the keys' hashes, as in DynamoDB: children come before parents, and a row
         that is written during a scan is met or not.

@@ -142,7 +142,7 @@ class Control:
         return {}
 
     async def get_log(self, request: web.Request) -> web.StreamResponse:
-        """The entries behind number `after`, once there are `count` or `wait` seconds are over."""
+        """The entries after number `after`, once there are `count` or `wait` seconds are over."""
         query = request.query
         after, number = int(query.get("after", 0)), int(query.get("count", 0))
         entries = await self.service.log.wait(after, number, float(query.get("wait", 0)))

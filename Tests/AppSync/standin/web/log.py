@@ -58,7 +58,7 @@ class Log:
         return [asdict(entry) for entry in self._entries if entry.number > after]
 
     async def wait(self, after: int, count: int, seconds: float) -> list[dict[str, Any]]:
-        """The entries behind a number, once there are so many or the time is over."""
+        """The entries after a number, once there are so many or the time is over."""
         end = asyncio.get_running_loop().time() + seconds
         while len(found := self.entries(after)) < count:
             left = end - asyncio.get_running_loop().time()

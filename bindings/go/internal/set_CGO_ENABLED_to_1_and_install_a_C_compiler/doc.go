@@ -1,4 +1,4 @@
 //go:build cgo
 
-// Package needscgo is what the compiler does not find where cgo is switched off: its path says what to do.
+// Package needscgo does not build without cgo. Its import path is the error message, which says what to do.
 package needscgo

@@ -1,3 +1,3 @@
-// Package wire is how values of Go become JSON and come back: as encoding/json has it, but for moments, which are
-// written as backends write dates, and for numbers in interfaces, which stay exact.
+// Package wire converts between Go values and JSON. It works as encoding/json does, with two differences: a time.Time
+// is written in the form of a backend's dates, and numbers in interfaces stay exact.
 package wire

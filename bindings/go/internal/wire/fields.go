@@ -15,13 +15,13 @@ type field struct {
 	typ       reflect.Type
 	tagged    bool
 	omitEmpty bool
-	// quoted is the option "string" of the tag, where it means something.
+	// quoted is the option "string" of the tag, for types where it has an effect.
 	quoted bool
 }
 
 var fieldCache sync.Map
 
-// fieldsOf gives the members of a struct by the rules of encoding/json, embedded structs included.
+// fieldsOf returns the members of a struct by the rules of encoding/json, including those of embedded structs.
 func fieldsOf(t reflect.Type) []field {
 	if known, ok := fieldCache.Load(t); ok {
 		return known.([]field)
@@ -30,14 +30,14 @@ func fieldsOf(t reflect.Type) []field {
 	return found.([]field)
 }
 
-// embedded is a struct to be looked into, and where it is.
+// embedded is an embedded struct that is still to be examined, and its index path.
 type embedded struct {
 	typ   reflect.Type
 	index []int
 }
 
-// collect gives all candidates, level by level. A struct that is embedded more than once at its first level hides
-// its own members: it gives each of them twice.
+// collect returns all candidates, level by level. If a struct is embedded more than once at the same level, its members
+// appear twice, so that they hide each other.
 func collect(t reflect.Type) []field {
 	var fields []field
 	visited := map[reflect.Type]bool{}
@@ -73,7 +73,7 @@ func collect(t reflect.Type) []field {
 	return fields
 }
 
-// examine looks at one field of a struct: a member, a struct to look into, or neither.
+// examine examines one field of a struct. It returns a member, an embedded struct, or neither.
 func examine(outer embedded, number int) (*field, *embedded) {
 	declared := outer.typ.Field(number)
 	pointed := declared.Type
@@ -107,7 +107,7 @@ func examine(outer embedded, number int) (*field, *embedded) {
 	return &made, nil
 }
 
-// dominant leaves one field for each name: the least nested, then the tagged one; none if two are left.
+// dominant keeps one field for each name: the least nested, then the tagged one. If two are left, it keeps none.
 func dominant(fields []field) []field {
 	byName := map[string][]field{}
 	for _, one := range fields {
@@ -149,7 +149,7 @@ func hasOption(options, wanted string) bool {
 	return false
 }
 
-// isName tells whether encoding/json takes the name of a tag.
+// isName reports whether encoding/json accepts the name of a tag.
 func isName(name string) bool {
 	for _, letter := range name {
 		isPunctuation := strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", letter)

@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// Known gives the members that values of a type have in JSON: an object with true for each, or, for a struct, with
-// its own. nil stands for all there can be: of maps, and of types that say themselves what their JSON is.
+// Known returns the members that values of a type have in JSON: an object with true or, for a struct, a nested object,
+// for each. nil means any members, for maps and for types that write their own JSON.
 //
-// encoding/json reads members whose names differ only in case into the same field: the usual ways to write a name
-// are all known, or a save would leave the one that was read beside the one that is written.
+// encoding/json matches members and fields without regard to case. All usual spellings of a name are therefore known.
+// Otherwise a save would keep the stored member beside the one that it writes.
 func Known(t reflect.Type) map[string]any { return known(t, map[reflect.Type]bool{}) }
 
-// known looks into a struct once on its way down: what is in it again is taken as a whole.
+// known examines a struct once on each path. A struct inside itself is known as a whole.
 func known(t reflect.Type, inside map[reflect.Type]bool) map[string]any {
 	for t.Kind() == reflect.Pointer && !writesItself(t) {
 		t = t.Elem()
@@ -40,7 +40,7 @@ func known(t reflect.Type, inside map[reflect.Type]bool) map[string]any {
 	return members
 }
 
-// spellings gives the ways to write a name in other cases: "DueAt" is "dueAt", "dueat" and "DUEAT" as well.
+// spellings returns the spellings of a name in other cases: for "DueAt" also "dueAt", "dueat" and "DUEAT".
 func spellings(name string) []string {
 	first, size := utf8.DecodeRuneInString(name)
 	return []string{

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// leaf writes a value as encoding/json does, the usual kinds without asking it.
+// leaf writes a value without parts as encoding/json does. The usual kinds are written directly, which is faster.
 func (e *encoder) leaf(v reflect.Value) error {
 	switch kind := v.Kind(); {
 	case kind == reflect.Bool:
@@ -28,7 +28,7 @@ func (e *encoder) leaf(v reflect.Value) error {
 	return e.standard(v)
 }
 
-// standard writes a value as encoding/json does, by asking it: it knows how values say themselves what their JSON is.
+// standard writes a value by calling encoding/json, which knows the types that write their own JSON.
 func (e *encoder) standard(v reflect.Value) error {
 	if v.CanAddr() {
 		v = v.Addr()
@@ -38,7 +38,7 @@ func (e *encoder) standard(v reflect.Value) error {
 	return err
 }
 
-// isUsual tells whether encoding/json writes a number without an exponent.
+// isUsual reports whether encoding/json writes a number without an exponent.
 func isUsual(number float64) bool {
 	size := math.Abs(number)
 	return number == 0 || size >= 1e-6 && size < 1e21
@@ -49,12 +49,12 @@ func (e *encoder) text(text string) {
 		e.out = append(append(append(e.out, '"'), text...), '"')
 		return
 	}
-	// There is no text that encoding/json does not write.
+	// encoding/json can write any string, so there is no error.
 	written, _ := plain(text)
 	e.out = append(e.out, written...)
 }
 
-// isSimple tells whether a text stands in JSON as it is.
+// isSimple reports whether a string needs no escapes in JSON.
 func isSimple(text string) bool {
 	for i := 0; i < len(text); i++ {
 		if letter := text[i]; letter < ' ' || letter > '~' || letter == '"' || letter == '\\' {

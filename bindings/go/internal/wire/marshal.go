@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// maximumDepth is how deep values may be nested; what goes round in a circle gets there.
+// maximumDepth is the deepest nesting of values. A value that contains itself reaches it.
 const maximumDepth = 1000
 
-// Marshal writes a value as encoding/json does, without escapes for HTML; but every time.Time in it is written in UTC
-// with milliseconds, finer ones cut off: "2026-02-03T04:05:06.789Z". An error names the member.
+// Marshal writes a value as encoding/json does, without escapes for HTML. Each time.Time is written in UTC with
+// milliseconds, and finer parts are cut off: "2026-02-03T04:05:06.789Z". An error names the member.
 func Marshal(value any) ([]byte, error) {
 	v := reflect.ValueOf(value)
 	if v.IsValid() && holdsMoments.of(v.Type()) {
@@ -29,7 +29,7 @@ func Marshal(value any) ([]byte, error) {
 	if err == nil {
 		return text, nil
 	}
-	// What is wrong is found by looking again, part by part.
+	// A second pass visits every part to find the member that cannot be written.
 	e := encoder{looksAtAll: true}
 	if found := e.value(v, 0); found != nil {
 		err = found
@@ -37,7 +37,7 @@ func Marshal(value any) ([]byte, error) {
 	return nil, err
 }
 
-// plain writes what has no moments in it.
+// plain writes a value that contains no time.Time.
 func plain(value any) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
@@ -51,7 +51,7 @@ func plain(value any) ([]byte, error) {
 // An encoder writes one value.
 type encoder struct {
 	out []byte
-	// looksAtAll says that parts without moments are looked into too.
+	// looksAtAll says that parts without a time.Time are visited as well.
 	looksAtAll bool
 }
 
@@ -61,7 +61,7 @@ func (e *encoder) value(v reflect.Value, depth int) error {
 		return nil
 	}
 	if depth > maximumDepth {
-		return errors.New("too many levels, or a value that contains itself")
+		return errors.New("a value is nested too deeply, or contains itself")
 	}
 	t := v.Type()
 	switch {
@@ -75,7 +75,7 @@ func (e *encoder) value(v reflect.Value, depth int) error {
 	case t.Kind() == reflect.Pointer && t.Elem() == timeType:
 		return e.value(v.Elem(), depth)
 	case !v.CanInterface():
-		// An embedded struct that is not exported, and named by its tag.
+		// An unexported embedded struct that has a name in its tag.
 	case writesItself(t) || v.CanAddr() && writesItself(reflect.PointerTo(t)):
 		return e.itself(v)
 	case !e.looksAtAll && !holdsMoments.of(t):
@@ -109,7 +109,7 @@ func (e *encoder) separate(i int, opening byte) {
 	}
 }
 
-// itself writes a value that says what its JSON is. A struct that embeds a time.Time says what that says.
+// itself writes a value that writes its own JSON. A struct that embeds a time.Time is written as that time.
 func (e *encoder) itself(v reflect.Value) error {
 	inner := v
 	if inner.Kind() == reflect.Pointer {
@@ -136,7 +136,7 @@ func (e *encoder) moment(moment time.Time) error {
 func momentText(moment time.Time) (string, error) {
 	moment = moment.UTC()
 	if year := moment.Year(); year < 0 || year > 9999 {
-		return "", fmt.Errorf("a time in the year %d, beyond 0 to 9999", year)
+		return "", fmt.Errorf("the year %d of a time is not between 0 and 9999", year)
 	}
 	return moment.Format("2006-01-02T15:04:05.000Z"), nil
 }
@@ -164,7 +164,7 @@ func (e *encoder) object(v reflect.Value, depth int) error {
 	return nil
 }
 
-// close ends a container, which was not begun if it is empty.
+// close ends a container. An empty container has not been started yet.
 func (e *encoder) close(count int, opening, closing byte) {
 	if count == 0 {
 		e.out = append(e.out, opening)
@@ -172,7 +172,7 @@ func (e *encoder) close(count int, opening, closing byte) {
 	e.out = append(e.out, closing)
 }
 
-// reach gives a field that may be inside embedded structs; false if one of them is a nil pointer.
+// reach returns a field that may be inside embedded structs. It returns false if one of these is a nil pointer.
 func reach(v reflect.Value, index []int) (reflect.Value, bool) {
 	for _, i := range index {
 		if v.Kind() == reflect.Pointer {
@@ -186,7 +186,7 @@ func reach(v reflect.Value, index []int) (reflect.Value, bool) {
 	return v, true
 }
 
-// quoted writes a scalar inside a string, as the option "string" of a tag says.
+// quoted writes a scalar inside a string, for the option "string" of a tag.
 func (e *encoder) quoted(v reflect.Value, depth int) error {
 	inner := encoder{}
 	if err := inner.value(v, depth); err != nil {
@@ -257,7 +257,7 @@ func keyText(key reflect.Value) (string, error) {
 	case key.CanUint():
 		return strconv.FormatUint(key.Uint(), 10), nil
 	}
-	return "", fmt.Errorf("a map with keys of type %s", key.Type())
+	return "", fmt.Errorf("a map has keys of type %s, which JSON cannot have", key.Type())
 }
 
 func (e *encoder) list(v reflect.Value, depth int) error {
@@ -271,7 +271,7 @@ func (e *encoder) list(v reflect.Value, depth int) error {
 	return nil
 }
 
-// isEmpty tells whether the option "omitempty" leaves a value out.
+// isEmpty reports whether the option "omitempty" leaves a value out.
 func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
@@ -284,7 +284,7 @@ func isEmpty(v reflect.Value) bool {
 	return v.IsZero()
 }
 
-// A memberError says which member can not be written.
+// A memberError names the member that cannot be written.
 type memberError struct {
 	path string
 	err  error
@@ -296,7 +296,7 @@ func (m *memberError) Error() string {
 
 func (m *memberError) Unwrap() error { return m.err }
 
-// within says where an error is, seen from further out.
+// within adds an enclosing member to the path of an error.
 func within(step string, err error) error {
 	var inner *memberError
 	if errors.As(err, &inner) {

@@ -95,14 +95,14 @@ func TestWhatCanNotBeWrittenIsNamed(t *testing.T) {
 	round := map[string]any{}
 	round["a"] = round
 	for want, value := range map[string]any{
-		"at: a time in the year 10000":                   map[string]any{"at": time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)},
-		"list[1].deep: unsupported value: NaN":           map[string]any{"list": []any{1, map[string]any{"deep": math.NaN()}}},
-		"Deep.Ratio: unsupported value: +Inf":            struct{ Deep struct{ Ratio float64 } }{struct{ Ratio float64 }{math.Inf(1)}},
-		"call: unsupported type: func()":                 map[string]any{"call": func() {}},
-		"a map with keys of type float64":                map[float64]any{1: 2},
-		"many levels, or a value that contains itself":   round,
-		"n: invalid number literal":                      map[string]any{"n": json.Number("x")},
-		"at: a time in the year 10000, beyond 0 to 9999": map[string]time.Time{"at": time.Date(9999, 12, 31, 23, 0, 0, 0, time.FixedZone("", -7200))},
+		"at: the year 10000 of a time is not":                    map[string]any{"at": time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)},
+		"list[1].deep: unsupported value: NaN":                   map[string]any{"list": []any{1, map[string]any{"deep": math.NaN()}}},
+		"Deep.Ratio: unsupported value: +Inf":                    struct{ Deep struct{ Ratio float64 } }{struct{ Ratio float64 }{math.Inf(1)}},
+		"call: unsupported type: func()":                         map[string]any{"call": func() {}},
+		"a map has keys of type float64, which JSON cannot have": map[float64]any{1: 2},
+		"a value is nested too deeply, or contains itself":       round,
+		"n: invalid number literal":                              map[string]any{"n": json.Number("x")},
+		"at: the year 10000 of a time is not between 0 and 9999": map[string]time.Time{"at": time.Date(9999, 12, 31, 23, 0, 0, 0, time.FixedZone("", -7200))},
 	} {
 		_, err := Marshal(value)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -210,7 +210,7 @@ func BenchmarkEncodingJSONMap(b *testing.B) {
 	}
 }
 
-// A status is a text, a count a number; both say themselves what their JSON is.
+// A status is a text, a count a number; both write their own JSON.
 type status string
 
 func (s status) MarshalJSON() ([]byte, error) { return json.Marshal("is " + string(s)) }

@@ -16,22 +16,22 @@ var (
 	unmarshaler   = reflect.TypeOf((*json.Unmarshaler)(nil)).Elem()
 )
 
-// writesItself tells whether values of a type say what their JSON is.
+// writesItself reports whether values of a type write their own JSON.
 func writesItself(t reflect.Type) bool { return t.Implements(marshaler) || t.Implements(textMarshaler) }
 
-// A question about a type is answered by what the type is made of, once.
+// A question is a property of types that is derived from the types of their parts. Answers are cached.
 type question struct {
-	// about gives the answer for a type by itself, if it has one.
+	// about returns the answer for a type itself, if it has one.
 	about func(reflect.Type) (answer, known bool)
 	cache sync.Map
 }
 
-// holdsMoments asks whether values of a type may have a time.Time in them.
+// holdsMoments asks whether values of a type may contain a time.Time.
 var holdsMoments = question{about: func(t reflect.Type) (bool, bool) {
 	return true, t == timeType || t.Kind() == reflect.Interface
 }}
 
-// holdsAnything asks whether values of a type may have an interface in them that JSON is read into.
+// holdsAnything asks whether values of a type may contain an interface that JSON is read into.
 var holdsAnything = question{about: func(t reflect.Type) (bool, bool) {
 	if reflect.PointerTo(t).Implements(unmarshaler) {
 		return false, true
@@ -39,7 +39,7 @@ var holdsAnything = question{about: func(t reflect.Type) (bool, bool) {
 	return true, t.Kind() == reflect.Interface
 }}
 
-// of gives the answer for a type; true if any of its parts says so.
+// of returns the answer for a type. It is true if it is true for one of its parts.
 func (q *question) of(t reflect.Type) bool {
 	if known, ok := q.cache.Load(t); ok {
 		return known.(bool)
@@ -72,7 +72,7 @@ func (q *question) search(t reflect.Type, visited map[reflect.Type]bool) bool {
 	return false
 }
 
-// embeddedMoment gives the time.Time that a struct embeds, by which it becomes a moment itself.
+// embeddedMoment returns the time.Time that a struct embeds. Such a struct is written as a time.
 func embeddedMoment(v reflect.Value) (time.Time, bool) {
 	for i := 0; i < v.NumField(); i++ {
 		declared, inner := v.Type().Field(i), v.Field(i)

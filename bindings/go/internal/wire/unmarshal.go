@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Unmarshal reads a value as encoding/json does; but numbers that are read into an interface stay exact. They become
-// int64 where they are written as integers and fit, else float64 where that is the same number, else json.Number.
+// Unmarshal reads a value as encoding/json does, except that numbers in interfaces stay exact. A number becomes an
+// int64 if it is written as an integer and fits, else a float64 if that is the same number, else a json.Number.
 func Unmarshal(text []byte, value any) error {
 	v := reflect.ValueOf(value)
 	if !holdsAnything.of(v.Type()) {
@@ -22,7 +22,7 @@ func Unmarshal(text []byte, value any) error {
 	return err
 }
 
-// settle gives the numbers inside a value their types.
+// settle converts the json.Numbers inside a value.
 func settle(v reflect.Value) {
 	if !v.IsValid() || !holdsAnything.of(v.Type()) {
 		return
@@ -50,7 +50,7 @@ func settle(v reflect.Value) {
 	}
 }
 
-// settleMap takes each value out and puts it back: those of a map can not be set.
+// settleMap takes each value out of the map and puts it back, because values inside a map cannot be set.
 func settleMap(v reflect.Value) {
 	if !v.CanInterface() {
 		return
@@ -67,7 +67,7 @@ func settleMap(v reflect.Value) {
 	}
 }
 
-// settled gives what takes the place of something read; objects and arrays are changed where they are.
+// settled returns the converted form of a value. Objects and arrays are converted in place.
 func settled(value any) (any, bool) {
 	switch it := value.(type) {
 	case json.Number:
@@ -88,7 +88,7 @@ func settled(value any) (any, bool) {
 	return value, false
 }
 
-// maxDigits is how long a number may be that a float64 surely gives back.
+// maxDigits is the number of digits that a float64 always preserves.
 const maxDigits = 15
 
 func number(text json.Number) any {
@@ -109,16 +109,16 @@ func number(text json.Number) any {
 	return float
 }
 
-// A decimalNumber is a number as a reader sees it: 0.digits times ten to the exponent.
+// A decimalNumber is the exact value of a number's text: 0.digits times ten to the exponent.
 type decimalNumber struct {
 	digits   string
 	exponent int
 }
 
-// decimal gives the value of a number's text, whose sign nothing changes.
+// decimal returns the value of a number's text, without its sign.
 func decimal(text string) decimalNumber {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(text, "-")), "e")
-	// An exponent that is no int is far beyond any float64.
+	// An exponent that does not fit an int is far outside the range of a float64.
 	power, _ := strconv.Atoi(exponent)
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	digits := strings.TrimLeft(whole+fraction, "0")

@@ -47,6 +47,7 @@ from .errors import (
     UnauthorizedError,
     UnsupportedError,
 )
+from .fetched import RecordState, Results
 from .fields import F, Field
 from .grouping import Aggregate
 from .groups import Groups, UserGroup
@@ -155,7 +156,9 @@ __all__ = [
     "Query",
     "QueryLike",
     "ReadPolicy",
+    "RecordState",
     "Request",
+    "Results",
     "SaveManyResult",
     "ServerError",
     "ShareOptions",

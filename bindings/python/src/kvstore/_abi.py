@@ -33,6 +33,9 @@ KV_CONFLICT_KEEP: Final = 1
 KV_CONFLICT_TAKE: Final = 2
 KV_CONFLICT_MERGED: Final = 3
 KV_CONFLICT_DELETE: Final = 4
+KV_RECORD_UNCHANGED: Final = 0
+KV_RECORD_CHANGED: Final = 1
+KV_RECORD_DELETED: Final = 2
 
 
 class AnswerStruct(ctypes.Structure):
@@ -201,6 +204,7 @@ FUNCTIONS: Final[dict[str, tuple[str, str]]] = {
     "kv_request_wait": ("i", "pdppp"),
     "kv_request_is_done": ("i", "p"),
     "kv_request_cursor": ("i", "ppp"),
+    "kv_request_results": ("i", "ppp"),
     "kv_request_cancel": ("i", "p"),
     "kv_request_progress": ("i", "pp"),
     "kv_request_free": ("v", "p"),
@@ -334,6 +338,14 @@ FUNCTIONS: Final[dict[str, tuple[str, str]]] = {
     "kv_cursor_next": ("i", "pppp"),
     "kv_cursor_next_page": ("i", "pupppp"),
     "kv_cursor_close": ("v", "p"),
+    "kv_store_results": ("i", "psnpspp"),
+    "kv_store_results_async": ("i", "psnpsppppp"),
+    "kv_results_count": ("i", "ppp"),
+    "kv_results_get": ("i", "pqpppp"),
+    "kv_results_page": ("i", "pqupppp"),
+    "kv_results_refresh": ("i", "pp"),
+    "kv_results_statistics": ("i", "pppp"),
+    "kv_results_close": ("v", "p"),
     "kv_backend_register": ("i", "ssnpppp"),
     "kv_backend_unregister": ("i", "sp"),
     "kv_backend_complete": ("i", "qisnp"),

@@ -1,7 +1,7 @@
-"""Callbacks on their way through C, where each goes by a number.
+"""Callbacks that C calls, each under a number.
 
 No Python object crosses into C: the number is looked up when C calls, in a table that keeps the
-callback alive until C says that no call will follow.
+callback alive until C reports that no call will follow.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ K = TypeVar("K")
 
 
 class Callback(Protocol):
-    """What C calls by a number, and gives back when no call will follow."""
+    """A callback that C calls by a number, and releases after the last call."""
 
     def finish(self) -> None:
-        """No call will follow."""
+        """Handle the end: no call will follow."""
 
 
 _table: Final[dict[int, Callback]] = {}
@@ -42,24 +42,24 @@ def remember(callback: Callback) -> int:
 
 
 def look_up(token: int, kind: type[K]) -> K | None:
-    """Find the callback of a number; None if it has been given back."""
+    """Return the callback of a number; None if it was released."""
     found = _table.get(token)
     return found if isinstance(found, kind) else None
 
 
 def refuse_coroutine(function: object, what: str) -> None:
-    """Refuse an ``async def`` as a callback: C calls it, and nobody would await what it gives."""
+    """Refuse an ``async def`` as a callback: nobody would await its coroutine."""
     called = getattr(function, "__call__", None)  # noqa: B004
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called):
-        raise TypeError(f"{what} is called, not awaited: it can not be an async function")
+        raise TypeError(f"{what} cannot be an async function: the library does not await it")
 
 
 class Owner(Protocol):
-    """A client or a store: what a request needs of it, and keeps alive."""
+    """A client or a store that a request uses and keeps alive."""
 
     @property
     def handle(self) -> int:
-        """What C calls it."""
+        """The C handle."""
 
     @property
     def pumped(self) -> bool:
@@ -67,10 +67,10 @@ class Owner(Protocol):
 
 
 class Reader(Protocol[T_co]):
-    """Reads the result of an operation, in the two ways in which it comes."""
+    """Reads the result of an operation, from a request or from an answer."""
 
     def from_request(self, handle: int, owner: Owner) -> T_co:
-        """Read the result of a request that is done, of a client or a store."""
+        """Read the result of a finished request of a client or a store."""
 
     def from_answer(self, answer: _abi.AnswerStruct) -> T_co:
         """Read an answer; called while its callback runs."""
@@ -79,8 +79,8 @@ class Reader(Protocol[T_co]):
 class Delivery:
     """A callback for answers.
 
-    What it raises comes out of ``Client.dispatch()`` for a pumped client, else out of
-    ``Request.result()``; if nobody asks for the result, ``sys.unraisablehook`` gets it.
+    ``Client.dispatch()`` of a pumped client raises the callback's exceptions; otherwise
+    ``Request.result()`` does. If nobody requests the result, ``sys.unraisablehook`` gets them.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Delivery:
         self._abandoned = False
 
     def deliver(self, answer: _abi.AnswerStruct) -> None:
-        """Call the callback, keep what it raises, and end the life of a borrowed cursor."""
+        """Call the callback, keep its exception, and invalidate a borrowed cursor."""
         value = None
         before, _this_thread.calling = _this_thread.calling, True
         try:
@@ -117,18 +117,18 @@ class Delivery:
                 self.finish()
 
     def finish(self) -> None:
-        """No call will follow."""
+        """Handle the end: no call will follow."""
         self._finished.set()
 
     def wait(self) -> None:
-        """Wait for the last call, where that is possible; raise what any call raised."""
+        """Wait for the last call, where that is possible; raise an exception of any call."""
         if not self._pumped and not _this_thread.calling:
             self._finished.wait()
         if (error := self._take_error()) is not None:
             raise error
 
     def abandon(self) -> None:
-        """Nobody will ask for the result any more."""
+        """Note that nobody will request the result."""
         with self._lock:
             self._abandoned = True
         if (error := self._take_error()) is not None:
@@ -155,9 +155,9 @@ class Delivery:
 
 @final
 class Done:
-    """Given in place of a callback for answers: tells only that the operation is over.
+    """Takes the place of a callback for answers, and reports only the end of the operation.
 
-    It is told where callbacks run. Result and entities are left in the request.
+    It runs where callbacks run. The result stays in the request.
     """
 
     def __init__(self, notify: Callable[[], object]) -> None:
@@ -165,15 +165,15 @@ class Done:
         self._notify = notify
 
     def finish(self) -> None:
-        """No call will follow."""
+        """Handle the end: no call will follow."""
         self._notify()
 
 
 class EventDelivery:
     """A callback for events.
 
-    What it raises comes out of ``Client.dispatch()`` for a pumped client, else
-    ``sys.unraisablehook`` gets it.
+    ``Client.dispatch()`` of a pumped client raises the callback's exceptions; otherwise
+    ``sys.unraisablehook`` gets them.
     """
 
     def __init__(
@@ -186,7 +186,7 @@ class EventDelivery:
         self._finished = finished
 
     def deliver(self, event: _abi.EventStruct) -> None:
-        """Call the callback with the event's JSON, or with what went wrong."""
+        """Call the callback with the event's JSON, or with an error."""
         before, _this_thread.calling = _this_thread.calling, True
         try:
             if event.status in _native.SUCCESSES:
@@ -202,16 +202,16 @@ class EventDelivery:
             _this_thread.calling = before
 
     def finish(self) -> None:
-        """No call will follow."""
+        """Handle the end: no call will follow."""
         if self._finished is not None:
             self._finished()
 
 
 class ConflictDelivery:
-    """A function that decides conflicts: it gives a number, and an entity's JSON if it merged.
+    """A conflict handler. It returns a number and, for a merge, an entity as JSON.
 
-    What it raises leaves the conflict open. It comes out of ``Client.dispatch()`` if that is where
-    it ran, else ``sys.unraisablehook`` gets it.
+    If it raises an exception, the conflict stays open. ``Client.dispatch()`` raises the exception
+    if it called the handler; otherwise ``sys.unraisablehook`` gets it.
     """
 
     def __init__(self, decide: Callable[[_abi.ConflictStruct], tuple[int, bytes | None]]) -> None:
@@ -219,7 +219,7 @@ class ConflictDelivery:
         self._decide = decide
 
     def deliver(self, conflict: _abi.ConflictStruct, merged_out: Any) -> int:
-        """Ask the function."""
+        """Call the handler."""
         before, _this_thread.calling = _this_thread.calling, True
         try:
             number, merged = self._decide(conflict)
@@ -236,7 +236,7 @@ class ConflictDelivery:
             _this_thread.calling = before
 
     def finish(self) -> None:
-        """No call will follow."""
+        """Handle the end: no call will follow."""
 
 
 class LogDelivery:
@@ -247,18 +247,18 @@ class LogDelivery:
         self._log = log
 
     def deliver(self, level: int, text: bytes) -> None:
-        """Call the callback; a log that fails must not fail what it tells about."""
+        """Call the callback. Its failure must not affect the operation that is logged."""
         try:
             self._log(level, text.decode(errors="replace"))
         except BaseException as error:
             report(error, self._log)
 
     def finish(self) -> None:
-        """No call will follow."""
+        """Handle the end: no call will follow."""
 
 
 class _ThisThread(threading.local):
-    """What the running thread is in the middle of."""
+    """The current state of a thread."""
 
     calling = False
     raised: list[BaseException] | None = None
@@ -269,7 +269,7 @@ _this_thread: Final = _ThisThread()
 
 @contextmanager
 def dispatching() -> Iterator[None]:
-    """Run callbacks on this thread, then raise what the first failing one raised."""
+    """Run callbacks on this thread, then raise the exception of the first that failed."""
     before, _this_thread.raised = _this_thread.raised, []
     try:
         yield
@@ -282,7 +282,7 @@ def dispatching() -> Iterator[None]:
 
 
 class _Raiser:
-    """Raises an exception on behalf of the callback that let it out."""
+    """Raises an exception in the name of the callback that raised it."""
 
     def __init__(self, error: BaseException, source: object) -> None:
         self._error = error
@@ -299,10 +299,10 @@ _VOID_FN: Final = ctypes.CFUNCTYPE(None)
 
 
 def report(error: BaseException, source: object) -> None:
-    """Let ``sys.unraisablehook`` have an exception.
+    """Pass an exception to ``sys.unraisablehook``.
 
-    The hook's argument can not be made in Python. So the exception is raised in a function that is
-    called through C, from where the interpreter itself hands it to the hook.
+    Python code cannot create the hook's argument. So a function that C calls raises the exception,
+    and the interpreter itself passes it to the hook.
     """
     _VOID_FN(_Raiser(error, source))()
 
@@ -338,7 +338,7 @@ def _on_free(token: int) -> None:
         delivery.finish()
 
 
-# What C calls; kept here, because C holds only the addresses.
+# The functions that C calls; kept here, because C holds only their addresses.
 _thunks: Final = (
     _abi.ANSWER_FN(_on_answer),
     _abi.EVENT_FN(_on_event),

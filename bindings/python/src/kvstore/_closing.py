@@ -1,4 +1,4 @@
-"""Objects that are closed at the end of a ``with``."""
+"""A context manager that closes itself."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Closing(ABC):
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            f"a {type(self).__name__} can be neither copied nor pickled: it stands for something"
-            " that is open in this process; open another one where it is needed"
+            f"a {type(self).__name__} can be neither copied nor pickled,"
+            " because it is open in this process; open another one where it is needed"
         )
 
     def __enter__(self) -> Self:

@@ -10,12 +10,12 @@ def from_json(text: bytes | str) -> Any:
     """Read JSON of the library.
 
     A number beyond the range of ``float`` becomes infinite. So does an integer with more digits
-    than ``int`` reads (4,300, see ``sys.set_int_max_str_digits``): no such number spoils a page.
+    than ``int`` reads (4,300, see ``sys.set_int_max_str_digits``), so such a number is no error.
     """
     try:
         return json.loads(text)
     except ValueError:
-        # Only now: a hook for integers makes reading slower.
+        # Only in this case, because a hook for integers makes reading slower.
         return json.loads(text, parse_int=_integer)
 
 

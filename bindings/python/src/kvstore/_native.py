@@ -1,7 +1,7 @@
-"""The shared library: where it is, what its functions look like, how they are called.
+"""The shared library: its path, the types of its functions, and the calls.
 
-Only this module knows ctypes. The rest of the package passes numbers (handles), bytes and None in,
-and gets numbers and bytes back.
+Only this module uses ctypes. The rest of the package passes numbers (handles), bytes and None,
+and receives numbers and bytes.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any, Final
 from . import _abi
 from .errors import KVError, error_from_json
 
-#: Statuses that are not failures.
+#: The statuses that are not failures.
 SUCCESSES: Final = frozenset((_abi.KV_OK, _abi.KV_PARTIAL, _abi.KV_DONE))
 
 
 def _library() -> ctypes.CDLL:
-    """Load the library: $KVSTORE_LIBRARY, or the one in this package, or the system's."""
+    """Load the library: $KVSTORE_LIBRARY, the one in this package, or the system's."""
     if chosen := os.environ.get("KVSTORE_LIBRARY"):
         return ctypes.CDLL(chosen)
     carried = Path(__file__).with_name("libkvstore.so")
@@ -31,7 +31,7 @@ _lib: Final = _library()
 
 
 def path() -> str:
-    """Return the file of the library, or the name under which the system has it."""
+    """Return the path of the library, or its name for the system's loader."""
     return str(_lib._name)
 
 
@@ -46,14 +46,14 @@ _declare_all()
 
 Function = Callable[..., int]
 
-# Memory that C frees with free().
+# Memory that C releases with free().
 _strdup: Final = ctypes.CDLL(None).strdup
 _strdup.argtypes = [ctypes.c_char_p]
 _strdup.restype = ctypes.c_void_p
 
 
 def given_away(text: bytes) -> int | None:
-    """Copy a text to memory that the library frees."""
+    """Copy a text to memory that the library will free."""
     return _strdup(text)  # type: ignore[no-any-return]
 
 
@@ -63,9 +63,9 @@ def function(name: str) -> Any:
 
 
 def quick_function(name: str) -> Any:
-    """Return a function that converts no arguments, which saves a third of the call.
+    """Return a function that does not convert arguments, which saves a third of a call.
 
-    It takes ctypes objects, bytes and None only: it would cut an int to 32 bits.
+    It accepts ctypes objects, bytes and None only, because it would cut an int to 32 bits.
     """
     quick = _lib[name]
     quick.restype = ctypes.c_int32
@@ -73,7 +73,7 @@ def quick_function(name: str) -> Any:
 
 
 def quick_handle(handle: int) -> Any:
-    """Return a handle as a quick function takes it."""
+    """Return a handle in the form that a quick function accepts."""
     return ctypes.c_void_p(handle)
 
 
@@ -83,9 +83,9 @@ _error_free: Final[Callable[..., None]] = _lib.kv_error_free
 
 
 class Out:
-    """Out parameters, kept between calls: making them anew costs as much as the call itself.
+    """Out parameters, reused between calls: creating them costs as much as a call.
 
-    Text is a ``c_char_p``, whose value stops at the first NUL: JSON never contains one.
+    Text is a ``c_char_p``, whose value ends at the first NUL. JSON never contains one.
     """
 
     __slots__ = ("count", "error", "error_ref", "first_ref", "handle", "length", "refs", "text")
@@ -104,13 +104,13 @@ class Out:
         self.error_ref = self.refs[2]
 
 
-#: Taken with pop() and given back with append(), each atomic. A pool and not one per thread,
-#: because a signal handler may call in between a call and the reading of its results.
+#: Taken with pop() and returned with append(), both atomic. It is a pool, not one per thread,
+#: because a signal handler may call between a call and the reading of its results.
 outs: Final[list[Out]] = []
 
 
 def take_out() -> Out:
-    """Borrow a set of out parameters; give it back with ``outs.append``."""
+    """Borrow a set of out parameters; return it with ``outs.append``."""
     try:
         return outs.pop()
     except IndexError:
@@ -118,7 +118,7 @@ def take_out() -> Out:
 
 
 def failure(status: int, out: Out) -> KVError:
-    """Turn a failed status and the error it left into an exception; the error is freed."""
+    """Turn a failed status and its C error into an exception, and free the C error."""
     handle = out.error.value
     if not handle:
         return error_from_json({"status": status, "name": _lib.kv_status_name(status).decode()})
@@ -130,18 +130,18 @@ def failure(status: int, out: Out) -> KVError:
 
 
 def borrowed_error(handle: int, status: int) -> KVError:
-    """Describe an error that the library will free itself."""
+    """Read a C error that the library will free."""
     return error_from_json(_error_json(handle), status)
 
 
 def check(status: int) -> None:
-    """Raise if a function that gives no error of its own failed."""
+    """Raise an exception if a function without an error parameter failed."""
     if status not in SUCCESSES:
         raise error_from_json({"status": status, "name": _lib.kv_status_name(status).decode()})
 
 
 def call(function: Function, *arguments: object) -> int:
-    """Call a function that has no result; give the status."""
+    """Call a function without a result; return the status."""
     out = take_out()
     try:
         status = function(*arguments, out.error_ref)
@@ -153,7 +153,7 @@ def call(function: Function, *arguments: object) -> int:
 
 
 def call_for_text(function: Function, *arguments: object) -> bytes:
-    """Call a function that gives text to its caller."""
+    """Call a function whose result is a text."""
     out = take_out()
     try:
         status = function(*arguments, *out.refs)
@@ -167,7 +167,7 @@ def call_for_text(function: Function, *arguments: object) -> bytes:
 
 
 def call_for_count(function: Function, *arguments: object) -> int:
-    """Call a function that gives an integer of any width."""
+    """Call a function whose result is an integer of any width."""
     out = take_out()
     try:
         out.count.value = 0
@@ -185,7 +185,7 @@ def handles(values: Sequence[int | None]) -> Any:
 
 
 def call_for_handle(function: Function, *arguments: object) -> int:
-    """Call a function that opens something."""
+    """Call a function whose result is a handle."""
     out = take_out()
     try:
         status = function(*arguments, ctypes.byref(out.handle), out.error_ref)

@@ -45,12 +45,12 @@ class CallOptions(NetworkOptions, total=False):
     #: The members that your entities have; default: all.
     known_members: Mapping[str, Any]
     #: What happens when an entity was changed here and on the backend: see sync.md; default:
-    #: `"clientWins"`; `"handler"` if the store has one.
+    #: `"clientWins"`, with AppSync `"serverWins"`; `"handler"` if the store has one.
     conflicts: ConflictStrategy
     #: A push, or the push of a sync, sends quarantined writes as well.
     retry_quarantined: bool
     #: A pull, and a find on the network, fetches only the changes since the same query was last
-    #: read, if the backend supports that.
+    #: read, if the backend supports that; default: false, with AppSync true.
     delta_set: bool
 
 
@@ -68,6 +68,21 @@ class ClientOptions(CallOptions, total=False):
     host: str | None
     #: A GraphQL schema whose models are the collections.
     schema: str
+    #: The address of the API, such as `"https://….appsync-api.eu-west-1.amazonaws.com/graphql"`;
+    #: for the backend `"appsync"` only; default: required for `"appsync"`.
+    endpoint: str
+    #: What an `amplifyconfiguration.json` holds, of which the only GraphQL API gives `endpoint` and
+    #: an API key; for the backend `"appsync"` only.
+    configuration: Mapping[str, Any]
+    #: What requests are allowed by: `{"apiKey":"da2-…"}`, or `{"token":"…"}` with that of a Cognito
+    #: user pool, an OpenID provider or a Lambda authorizer; for the backend `"appsync"` only;
+    #: default: required for `"appsync"`.
+    auth: Mapping[str, Any]
+    #: How many records a page of the backend `"appsync"` is asked for; default: 100.
+    page_size: int
+    #: In seconds: how old a read may be for the backend `"appsync"` to be asked for what has
+    #: changed since; after an older one everything is read; default: 86,400.
+    sync_interval: float
     #: A dedicated instance, in place of `host`: `https://<instanceId>-baas.kinvey.com`.
     instance_id: str
     #: Calls without a user act as the application's master; not for programs that you give away.

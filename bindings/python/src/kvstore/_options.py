@@ -83,7 +83,7 @@ def _condition(options: Mapping[str, object]) -> dict[str, object]:
         if (value := options.get(name)) is not None and value is not False
     ]
     if len(given) > 1:
-        raise invalid(f"one condition at a time, not {' and '.join(given)}")
+        raise invalid(f"only one condition is possible, not {' and '.join(given)}")
     if not given:
         return {}
     return {"if": None if given[0] == "if_missing" else options[given[0]]}
@@ -93,7 +93,7 @@ def to_ids(ids: Iterable[str], what: str) -> list[str]:
     """Return a list of ids; a single text is refused."""
     several = [] if isinstance(ids, str) else list(ids)
     if isinstance(ids, str) or not all(isinstance(one, str) for one in several):
-        raise invalid(f"{what} are several ids: a list of str")
+        raise invalid(f"{what} must be a list of ids (str)")
     return several
 
 

@@ -1,4 +1,4 @@
-"""Models of pydantic, which need not be installed."""
+"""Support for models of pydantic, which need not be installed."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any, Union
 
 
 def is_model(value: object) -> bool:
-    """Return whether a value is a model of pydantic's; without it there is none."""
+    """Return whether a value is a pydantic model; without pydantic it never is."""
     return is_model_type(type(value))
 
 
 def is_model_type(kind: type) -> bool:
-    """Return whether a type is a model of pydantic's."""
+    """Return whether a type is a pydantic model."""
     pydantic = sys.modules.get("pydantic")
     return pydantic is not None and issubclass(kind, pydantic.BaseModel)
 
@@ -29,7 +29,7 @@ def is_model_type(kind: type) -> bool:
 def members(model: Any) -> dict[str, Any]:
     """Return the members of a model by their aliases, as pydantic writes them.
 
-    But moments and decimals are left as they are: they are written as in queries, so that queries
+    Dates and decimals are left unchanged: they are encoded later as in queries, so that queries
     find them.
     """
     written = model.model_dump(mode="json", by_alias=True)
@@ -53,9 +53,9 @@ def _merged(value: Any, written: Any) -> Any:
 
 
 def read(kind: Any, members: Any, own: Collection[str] = ()) -> Any:
-    """Make a model of JSON; ``ValueError`` names the member that does not fit.
+    """Decode JSON into a model; ``ValueError`` names the member that does not fit.
 
-    A model that forbids members that it does not have is not given those of the store's `own`.
+    A model that forbids extra members does not receive the store's `own` members.
     """
     if own and kind.model_config.get("extra") == "forbid":
         names = _read_names(kind)
@@ -63,14 +63,14 @@ def read(kind: Any, members: Any, own: Collection[str] = ()) -> Any:
             name: value for name, value in members.items() if name not in own or name in names
         }
     try:
-        # From JSON, so that strict models take texts for moments, and bytes are what they were.
+        # From JSON, so that strict models accept strings for dates, and bytes are unchanged.
         return kind.model_validate_json(json.dumps(members))
     except ValueError as error:
         raise ValueError(_reason(error)) from error
 
 
 def _reason(error: Any) -> str:
-    """Return what pydantic says first, with the path of the member."""
+    """Return the first error of pydantic, with the path of the member."""
     faults = error.errors(include_url=False, include_context=False)
     path = ""
     for key in faults[0]["loc"]:
@@ -84,15 +84,15 @@ def _reason(error: Any) -> str:
 
 
 def has_plain_id(kind: Any) -> bool:
-    """Return whether a model has a field ``id`` that is called so, and none that is ``_id``."""
+    """Return whether a model has a field named ``id`` and none named ``_id``."""
     names = _read_names(kind)
     return "id" in names and "_id" not in names
 
 
 def known_members(kind: Any) -> dict[str, Any] | None:
-    """Return the names of a model's members, each with True or with such names.
+    """Return the names of a model's members, each with True or with nested names.
 
-    None if it keeps all members itself, or says itself how it is written.
+    None if it keeps extra members, or has its own serialiser.
     """
     return _known(kind, frozenset())
 
@@ -111,7 +111,7 @@ def _known(kind: Any, outer: frozenset[type]) -> dict[str, Any] | None:
 
 
 def _inner(annotation: Any, outer: frozenset[type]) -> Any:
-    """Look into a model, or a model or nothing, but once on the way down."""
+    """Examine a type that is a model or an optional model, once on each path."""
     options = [annotation]
     if typing.get_origin(annotation) in (Union, types.UnionType):
         options = [each for each in typing.get_args(annotation) if each is not types.NoneType]
@@ -131,10 +131,10 @@ def _read_names(kind: Any) -> set[str]:
 
 
 def _names(kind: Any, name: str, field: Any) -> set[str]:
-    """Return the names by which a field is written or read."""
+    """Return the names that a field is written and read by."""
     names = {field.serialization_alias or field.alias or name}
     reading = field.validation_alias or field.alias or name
-    # Of paths into other members pydantic's class is no text.
+    # Aliases may be paths into other members, which are not strings.
     choices = getattr(reading, "choices", [reading])
     names |= {choice for choice in choices if isinstance(choice, str)}
     by_name = ("populate_by_name", "validate_by_name")

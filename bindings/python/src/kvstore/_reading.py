@@ -1,4 +1,4 @@
-"""Values of JSON as values of Python: what `values` has written, by the types of dataclasses."""
+"""Decodes JSON that `values` has encoded, by the types of dataclasses."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from . import _pydantic
 from ._options import to_json
 from .values import member_name, readers
 
-#: Makes a value of what JSON has; raises `Misfit` if that can not be.
+#: Decodes a JSON value; raises `MismatchError` if it does not fit.
 Reader = Callable[[Any], Any]
 
 
-class Misfit(ValueError):  # noqa: N818
-    """A value that does not fit its type, and where it is."""
+class MismatchError(ValueError):
+    """A value that does not fit its type, and its path."""
 
     def __init__(self, reason: str, path: str = "") -> None:
         self._reason = reason
         self._path = path
         super().__init__(f"{path}: {reason}" if path else reason)
 
-    def inside(self, key: str | int) -> Misfit:
-        """Say that it is in a member, or at a place of an array."""
+    def inside(self, key: str | int) -> MismatchError:
+        """Add an enclosing member or array index to the path."""
         outer = f"[{key}]" if isinstance(key, int) else key
         dot = "." if self._path and not self._path.startswith("[") else ""
-        return Misfit(self._reason, f"{outer}{dot}{self._path}")
+        return MismatchError(self._reason, f"{outer}{dot}{self._path}")
 
 
 # Dataclasses
@@ -75,23 +75,23 @@ def fields_of(type: type, rename: Rename = list) -> list[ReadField]:
 
 
 def read_fields(type: type, fields: list[ReadField], members: Any) -> Any:
-    """Make a dataclass of an object."""
+    """Decode an object into a dataclass."""
     if not isinstance(members, dict):
-        raise _misfit(members, f"no object, so no {type.__qualname__}")
+        raise _mismatch(members, f"not an object, as {type.__qualname__} needs")
     values = {}
     for field in fields:
         if field.member in members:
             try:
                 values[field.name] = field.read(members[field.member])
-            except Misfit as error:
+            except MismatchError as error:
                 raise error.inside(field.member) from error
         elif field.is_required:
-            raise Misfit("it is missing", field.member)
+            raise MismatchError("it is missing", field.member)
     return type(**values)
 
 
 def known_members(hint: Any, rename: Rename = list) -> dict[str, Any]:
-    """Return the names of a dataclass's members, each with True or with such names."""
+    """Return the names of a dataclass's members, each with True or with nested names."""
     return _known(hint, rename, frozenset())
 
 
@@ -107,7 +107,7 @@ def _known(type: type, rename: Rename, outer: frozenset[type]) -> dict[str, Any]
 
 
 def _known_of(hint: Any, outer: frozenset[type]) -> Any:
-    """Look into a dataclass, but once on the way down: what is in itself is known as a whole."""
+    """Examine a dataclass once on each path. One inside itself is known as a whole."""
     kind = only_type(hint)
     if kind is None or kind in outer or kind in readers:
         return True
@@ -117,7 +117,7 @@ def _known_of(hint: Any, outer: frozenset[type]) -> Any:
 
 
 def only_type(hint: Any) -> type | None:
-    """Return the class that a hint names, or that or nothing; None if it says more."""
+    """Return the class of a hint such as ``C`` or ``C | None``; None for any other hint."""
     kinds = [kind for kind in _options(hint) if kind is not types.NoneType]
     return kinds[0] if len(kinds) == 1 and isinstance(kinds[0], type) else None
 
@@ -133,7 +133,7 @@ def _hints(type: type) -> dict[str, Any]:
         return typing.get_type_hints(type)
     except NameError as error:
         raise TypeError(
-            f"{type.__qualname__}: {error}; its types must be at module level"
+            f"{type.__qualname__}: {error}; its types must be defined at module level"
         ) from error
 
 
@@ -141,7 +141,7 @@ def _hints(type: type) -> dict[str, Any]:
 
 
 def reader_of(hint: Any) -> Reader:
-    """Return the function that reads values of a type; raise ``TypeError`` if there is none."""
+    """Return the function that decodes a type; raise ``TypeError`` if there is none."""
     if hint in (Any, object) or isinstance(hint, TypeVar):
         return lambda value: value
     if isinstance(hint, typing.NewType):
@@ -155,7 +155,7 @@ def reader_of(hint: Any) -> Reader:
         return _generic(origin, arguments)
     if isinstance(hint, type):
         return _plain(hint)
-    raise TypeError(f"{hint} can not be read")
+    raise TypeError(f"{hint} cannot be read")
 
 
 def _plain(kind: type) -> Reader:
@@ -175,10 +175,10 @@ def _plain(kind: type) -> Reader:
         return _from_text(kind, kind)
     if kind in _CONTAINERS:
         return _generic(kind, ())
-    raise TypeError(f"{kind.__qualname__} can not be read: kvstore.register_type says how")
+    raise TypeError(f"{kind.__qualname__} cannot be read; kvstore.register_type adds types")
 
 
-#: Made when the first value is read: a dataclass may have itself inside.
+#: Created when the first value is read, because a dataclass may contain itself.
 _inner_fields = functools.cache(fields_of)
 
 
@@ -186,7 +186,7 @@ def _nested_model(kind: type, value: Any) -> Any:
     try:
         return _pydantic.read(kind, value)
     except ValueError as error:
-        raise Misfit(str(error)) from error
+        raise MismatchError(str(error)) from error
 
 
 def _union(options: list[Reader], hint: Any) -> Reader:
@@ -195,16 +195,16 @@ def _union(options: list[Reader], hint: Any) -> Reader:
         for option in options:
             try:
                 return option(value)
-            except Misfit as error:
+            except MismatchError as error:
                 faults.append(error)
-        # Of a type or nothing, the type says why.
-        raise faults[0] if only_type(hint) else _misfit(value, f"none of {hint}")
+        # For a type or None, the type's reason is used.
+        raise faults[0] if only_type(hint) else _mismatch(value, f"not one of {hint}")
 
     return read
 
 
 def _choice(hint: Any, values: Sequence[Any]) -> Reader:
-    """Read one of some values by what is written for it."""
+    """Decode one of several values by its encoded form."""
     written = [(_written(value), value) for value in values]
     name = hint.__qualname__ if isinstance(hint, type) else str(hint)
 
@@ -222,17 +222,17 @@ def _written(value: Any) -> Any:
 
 
 def _made_by(hint: Any, value: Any, name: str) -> Any:
-    """Let an enumeration say itself what it takes, such as flags."""
+    """Let an enumeration convert the value itself, as flags do."""
     try:
         return hint(value)
     except (TypeError, ValueError) as error:
-        raise _misfit(value, f"no {name}") from error
+        raise _mismatch(value, f"not of type {name}") from error
 
 
 def _generic(origin: Any, arguments: Sequence[Any]) -> Reader:
     make = _CONTAINERS.get(origin)
     if make is None:
-        # Such as a dataclass with parameters, which are not looked at.
+        # Such as a generic dataclass, whose parameters are ignored.
         return _plain(origin)
     if make is dict:
         key, value = arguments or (Any, Any)
@@ -245,7 +245,7 @@ def _generic(origin: Any, arguments: Sequence[Any]) -> Reader:
 def _array(element: Reader, make: Callable[[list[Any]], Any]) -> Reader:
     def read(value: Any) -> Any:
         if not isinstance(value, list):
-            raise _misfit(value, "no array")
+            raise _mismatch(value, "not of type array")
         return make([_inside(index, element, each) for index, each in enumerate(value)])
 
     return read
@@ -254,7 +254,7 @@ def _array(element: Reader, make: Callable[[list[Any]], Any]) -> Reader:
 def _tuple(elements: list[Reader]) -> Reader:
     def read(value: Any) -> Any:
         if not isinstance(value, list) or len(value) != len(elements):
-            raise _misfit(value, f"no array of {len(elements)}")
+            raise _mismatch(value, f"not an array of {len(elements)}")
         pairs = enumerate(zip(elements, value, strict=True))
         return tuple(_inside(index, element, each) for index, (element, each) in pairs)
 
@@ -264,7 +264,7 @@ def _tuple(elements: list[Reader]) -> Reader:
 def _object(key: Reader, member: Reader) -> Reader:
     def read(value: Any) -> Any:
         if not isinstance(value, dict):
-            raise _misfit(value, "no object")
+            raise _mismatch(value, "not of type object")
         return {
             _inside(name, key, name): _inside(name, member, each) for name, each in value.items()
         }
@@ -275,27 +275,27 @@ def _object(key: Reader, member: Reader) -> Reader:
 def _inside(key: str | int, read: Reader, value: Any) -> Any:
     try:
         return read(value)
-    except Misfit as error:
+    except MismatchError as error:
         raise error.inside(key) from error
 
 
 def _key_reader(hint: Any) -> Reader:
-    """Read the name of a member, which JSON has as text."""
+    """Decode the name of a member, which is a string in JSON."""
     return _from_text(int, int) if hint is int else reader_of(hint)
 
 
 # Values
 
 
-def _misfit(value: Any, what: str) -> Misfit:
+def _mismatch(value: Any, what: str) -> MismatchError:
     text = repr(value)
-    return Misfit(f"{text if len(text) <= 60 else text[:57] + '...'} is {what}")
+    return MismatchError(f"{text if len(text) <= 60 else text[:57] + '...'} is {what}")
 
 
 def _instance(kind: type, name: str) -> Reader:
     def read(value: Any) -> Any:
         if type(value) is not kind:
-            raise _misfit(value, f"no {name}")
+            raise _mismatch(value, f"not of type {name}")
         return value
 
     return read
@@ -306,7 +306,7 @@ def _making(kind: type, make: Callable[[Any], Any]) -> Reader:
         try:
             return make(value)
         except Exception as error:
-            raise _misfit(value, f"no {kind.__qualname__}: {error}") from error
+            raise _mismatch(value, f"not of type {kind.__qualname__}: {error}") from error
 
     return read
 
@@ -317,19 +317,19 @@ def _from_text(kind: type, make: Callable[[str], Any]) -> Reader:
             if isinstance(value, str):
                 return make(value)
         except (ValueError, ArithmeticError) as error:
-            raise _misfit(value, f"no {kind.__qualname__}") from error
-        raise _misfit(value, f"no {kind.__qualname__}")
+            raise _mismatch(value, f"not of type {kind.__qualname__}") from error
+        raise _mismatch(value, f"not of type {kind.__qualname__}")
 
     return read
 
 
 def _number(value: Any) -> float:
     if type(value) not in (int, float):
-        raise _misfit(value, "no number")
+        raise _mismatch(value, "not of type number")
     try:
         return float(value)
     except OverflowError as error:
-        raise _misfit(value, "no float") from error
+        raise _mismatch(value, "not of type float") from error
 
 
 def _decimal(value: Any) -> Decimal:
@@ -342,7 +342,7 @@ _decimal_of_text: Final[Callable[[Any], Decimal]] = _from_text(Decimal, Decimal)
 def _moment(text: str) -> datetime:
     moment = datetime.fromisoformat(text)
     if moment.utcoffset() is None:
-        raise ValueError("it has no time zone")
+        raise ValueError("the time zone is missing")
     return moment
 
 

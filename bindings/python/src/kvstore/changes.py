@@ -102,7 +102,7 @@ def changes_reader(
     An entity that does not fit the model ends it: what follows would change a result that the
     receiver has not seen.
     """
-    refuse_coroutine(receive, "who receives changes")
+    refuse_coroutine(receive, "the callback for changes")
     is_over = False
 
     def on_event(event: bytes | KVError) -> None:

@@ -424,7 +424,7 @@ class Client(Closing):
         is lost and when it is back, and when the session ends. ``receive`` runs where callbacks do.
         ``ended`` runs there too, once, when no more events follow.
         """
-        refuse_coroutine(receive, "who hears events")
+        refuse_coroutine(receive, "the callback for events")
 
         def on_event(event: bytes | KVError) -> None:
             if isinstance(event, bytes):
@@ -478,7 +478,7 @@ class Client(Closing):
         is always reported. ``receive`` runs where callbacks do. ``ended`` runs there too, once,
         when no more events follow.
         """
-        refuse_coroutine(receive, "who hears the status")
+        refuse_coroutine(receive, "the callback for the status")
 
         def handle_event(event: bytes | KVError) -> None:
             if isinstance(event, bytes):
@@ -499,7 +499,9 @@ class Client(Closing):
         The level "debug" has a line for each request. Tokens, secrets and bodies are never logged.
         """
         if level not in _LEVELS:
-            raise invalid(f"the level of the log is one of {', '.join(_LEVELS)}, not {level!r}")
+            raise invalid(
+                f"the level of the log must be one of {', '.join(_LEVELS)}, not {level!r}"
+            )
         if isinstance(log, logging.Logger):
             log = _logging_to(log)
         refuse_coroutine(log, "a log")

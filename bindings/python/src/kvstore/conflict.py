@@ -62,7 +62,7 @@ def set_handler(store: int, handler: ConflictHandler[E] | None, mapper: Mapper[E
         if isinstance(answer, (Mapping, str, bytes)):
             return _MERGED, entity_json(answer)
         if answer is None or mapper is PLAIN:
-            raise TypeError("a conflict handler gives a kvstore.Decision or an entity")
+            raise TypeError("a conflict handler must return a kvstore.Decision or an entity")
         return _MERGED, mapper.write(answer)
 
     delivery = ConflictDelivery(decide)

@@ -35,7 +35,7 @@ class Field:
 
     def __init__(self, path: str) -> None:
         if not path:
-            raise invalid("a member has a name")
+            raise invalid("the name of a member is empty")
         self.__path = path
 
     def __getattr__(self, name: str) -> Field:
@@ -45,7 +45,7 @@ class Field:
 
     def __getitem__(self, name: str | int) -> Field:
         if isinstance(name, int) and name < 0:
-            raise invalid("elements are counted from the front, from 0")
+            raise invalid("the index of an element must not be negative")
         return Field(f"{self.__path}.{_key(name)}")
 
     # Comparisons
@@ -180,13 +180,13 @@ class Field:
     # What Python would do otherwise
 
     def __bool__(self) -> NoReturn:
-        raise TypeError(f"{self} is neither true nor false: compare it, or ask {self}.exists()")
+        raise TypeError(f"{self} has no truth value: compare it, or use {self}.exists()")
 
     def __contains__(self, value: object) -> NoReturn:
-        raise TypeError(f"for `value in {self}` write {self}.contains(value)")
+        raise TypeError(f"instead of `value in {self}` write {self}.contains(value)")
 
     def __iter__(self) -> Iterator[NoReturn]:
-        raise TypeError(f"{self} can not be iterated over")
+        raise TypeError(f"{self} cannot be iterated over")
 
     def __repr__(self) -> str:
         return f"F[{self.__path!r}]"
@@ -195,7 +195,9 @@ class Field:
         if isinstance(value, Field):
             return Query.from_format(f"%K {word} %K", self.__path, value.__path)
         if isinstance(value, Query):
-            raise TypeError(f"{self} is compared with a query: put comparisons in parentheses")
+            raise TypeError(
+                f"{self} cannot be compared with a query: put comparisons in parentheses"
+            )
         return self.__filter({operator: _value(value)})
 
     def __filter(self, condition: Mapping[str, Any]) -> Query:
@@ -203,7 +205,7 @@ class Field:
 
     def __format(self, word: str, text: str, ignore_case: bool) -> Query:
         if not isinstance(text, str):
-            raise TypeError(f"{word} compares text, not {type(text).__name__}")
+            raise TypeError(f"{word} needs text, not {type(text).__name__}")
         option = "[c]" if ignore_case else ""
         # A format would read "acl" as "_acl", so that only the condition is taken from it.
         written = Query.from_format(f"x {word}{option} %@", text)
@@ -227,7 +229,7 @@ class Fields:
         return Field(_key(name))
 
     def __iter__(self) -> Iterator[NoReturn]:
-        raise TypeError("F can not be iterated over")
+        raise TypeError("F cannot be iterated over")
 
     def __repr__(self) -> str:
         return "F"
@@ -239,19 +241,21 @@ F: Final = Fields()
 
 def _key(name: str | int) -> str:
     if isinstance(name, bool) or not isinstance(name, (str, int)):
-        raise TypeError(f"a member has a name, not {name!r}")
+        raise TypeError(f"the name of a member must be a str, not {name!r}")
     if name == "":
-        raise invalid("a member has a name")
+        raise invalid("the name of a member is empty")
     return str(name)
 
 
 def _values(values: Iterable[object]) -> list[object]:
     if isinstance(values, (str, bytes, Mapping)):
-        raise TypeError("several values are wanted, as a list")
+        raise TypeError("the values must be a list")
     return [_value(value) for value in values]
 
 
 def _value(value: object) -> object:
     if isinstance(value, Field):
-        raise TypeError("a member is compared with a value, or with another by a comparison alone")
+        raise TypeError(
+            "a member can be compared with another member by a comparison operator only"
+        )
     return value

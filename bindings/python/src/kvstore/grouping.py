@@ -71,5 +71,5 @@ def reduce(
 
 def _names(keys: Sequence[str]) -> list[str]:
     if isinstance(keys, str):
-        raise TypeError("keys is a list of names, not one text")
+        raise TypeError("keys must be a list of names, not one str")
     return list(keys)

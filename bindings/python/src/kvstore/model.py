@@ -24,7 +24,7 @@ from .values import member_name
 M = TypeVar("M")
 
 _ID: Final = "_id"
-#: Members that are left out of an entity that has no value for them.
+#: The members that are left out if they have no value.
 _LEFT_OUT: Final = {_ID, "_acl", "_kmd"}
 
 
@@ -35,7 +35,7 @@ class Model(Protocol[M]):
     """
 
     def from_entity(self, entity: Entity) -> M:
-        """Make an object of an entity; an exception says why the entity does not fit."""
+        """Decode an entity into an object; an exception says why the entity does not fit."""
 
     def to_entity(self, value: M) -> Mapping[str, Any]:
         """Return the members of an object, with an ``_id`` if it has one.
@@ -44,7 +44,7 @@ class Model(Protocol[M]):
         """
 
     def members(self) -> Mapping[str, Any] | None:
-        """Return the names of the members that objects have, each with True or with such names.
+        """Return the names of the members that objects have, each with True or nested names.
 
         A save keeps the other members of the stored entity. None means that objects have all of
         them.
@@ -56,7 +56,7 @@ class Mapper(Generic[M]):
 
     def __init__(self, model: Model[M] | None, kind: type = object) -> None:
         self._model = model
-        #: Whether objects are of another type than the entities.
+        #: Whether objects have another type than entities.
         self.changes = model is not None
         #: The type that the model writes; ``object`` if that is not known.
         self._kind = kind
@@ -67,7 +67,7 @@ class Mapper(Generic[M]):
         return None if self._model is None else self._model.members()
 
     def read(self, entity: Entity) -> M:
-        """Make an object; :class:`kvstore.InvalidError` names the entity and what is wrong."""
+        """Decode an entity; :class:`kvstore.InvalidError` has its id and the reason."""
         if self._model is None:
             return entity  # type: ignore[return-value]
         try:
@@ -78,12 +78,12 @@ class Mapper(Generic[M]):
             raise InvalidError({**details, "id": entity.get(_ID)}) from error
 
     def parse(self, text: bytes) -> M:
-        """Make an object of an entity's JSON."""
+        """Decode an entity's JSON into an object."""
         entity = from_json(text)
         return self.read(entity) if self.changes else entity
 
     def read_if_any(self, entity: Entity | None) -> M | None:
-        """Make an object of an entity, or return None for none."""
+        """Decode an entity, or return None for None."""
         return None if entity is None else self.read(entity)
 
     def parse_save_many(self, text: bytes) -> SaveManyResult[M]:
@@ -114,7 +114,7 @@ class Mapper(Generic[M]):
         if self._model is None:
             return entity_json(value)  # type: ignore[arg-type]
         if not isinstance(value, self._kind):
-            raise invalid(f"this collection takes {self._name}, not {type(value).__qualname__}")
+            raise invalid(f"this collection needs {self._name}, not {type(value).__qualname__}")
         return to_json(dict(self._model.to_entity(value)))  # type: ignore[arg-type]
 
 
@@ -131,12 +131,12 @@ def mapper_of(model: type[M] | Model[M]) -> Mapper[M]:
     if _pydantic.is_model_type(model):
         return Mapper(PydanticModel(model), model)
     raise TypeError(
-        f"{model.__qualname__} is no dataclass and no model of pydantic: give a kvstore.Model"
+        f"{model.__qualname__} is neither a dataclass nor a pydantic model: use a kvstore.Model"
     )
 
 
 class DataclassModel(Generic[M]):
-    """Reads and writes a dataclass. Its field ``id`` is the ``_id``, if it has no other."""
+    """Reads and writes a dataclass. Its field ``id`` is the ``_id``, unless it has one."""
 
     def __init__(self, type: type[M]) -> None:
         self._type = type
@@ -161,7 +161,7 @@ class DataclassModel(Generic[M]):
 
 
 class PydanticModel(Generic[M]):
-    """Reads and writes a model of pydantic. Its field ``id`` is the ``_id``, if it has no other."""
+    """Reads and writes a pydantic model. Its field ``id`` is the ``_id``, unless it has one."""
 
     def __init__(self, type: type[M]) -> None:
         self._type = type
@@ -193,7 +193,7 @@ class PydanticModel(Generic[M]):
 
 
 def _renamed(names: list[str]) -> list[str]:
-    """Call the member ``id`` ``_id``, unless there is one."""
+    """Rename the member ``id`` to ``_id``, unless there is one."""
     return names if _ID in names else [_ID if name == "id" else name for name in names]
 
 

@@ -125,7 +125,7 @@ class Query:
     def sort(self, *keys: str) -> Query:
         """Sort by members, such as ``sort("-population", "name")``. A ``-`` means descending."""
         if not all(key.removeprefix("-") for key in keys):
-            raise invalid("a member has a name")
+            raise invalid("the name of a member is empty")
         order = {key.removeprefix("-"): -1 if key.startswith("-") else 1 for key in keys}
         return self._with(sort=order)
 
@@ -194,8 +194,8 @@ class Query:
 
     def __bool__(self) -> bool:
         raise TypeError(
-            "a query is neither true nor false: combine queries by & and |, negate them by ~,"
-            " each in parentheses; for low <= member <= high write member.between(low, high)"
+            "a query has no truth value: combine queries by & and |, negate them by ~,"
+            " each in parentheses; instead of low <= member <= high use member.between(low, high)"
         )
 
     def _adopt(self, handle: int) -> None:

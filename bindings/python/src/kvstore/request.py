@@ -153,7 +153,7 @@ class Request(Closing, Generic[T]):
                 {
                     "status": _abi.KV_TIMEOUT,
                     "name": "KV_TIMEOUT",
-                    "message": "not done in the time given",
+                    "message": "the request did not finish in time",
                 }
             )
 

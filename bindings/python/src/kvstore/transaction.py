@@ -140,7 +140,7 @@ class Transaction(Closing):
     def remove(self, store: Store[E], query: QueryLike) -> int:
         """Remove the entities that match, and count them."""
         if query is None:
-            raise invalid("without a query every entity would be removed: {} means all")
+            raise invalid("remove needs a query; {} removes every entity")
         made = as_query(query)
         return _native.call_for_count(_remove, self._handle, store.handle, handle_of(made))
 

@@ -42,7 +42,7 @@ def to_json_value(value: object) -> Any:
     if _pydantic.is_model(value):
         return _pydantic.members(value)
     name = type(value).__qualname__
-    raise TypeError(f"a {name} is no JSON; kvstore.register_type says how one is written")
+    raise TypeError(f"a {name} cannot be written as JSON; kvstore.register_type adds types")
 
 
 def member_name(field: dataclasses.Field[Any]) -> str:
@@ -106,7 +106,7 @@ def _(value: Decimal) -> int | float:
         number = float(value)
         if Decimal(repr(number)) == value:
             return number
-    raise ValueError(f"{value!r} is no number that backends keep: store it as text")
+    raise ValueError(f"{value!r} is not a number that backends preserve: store it as text")
 
 
 @to_json_value.register

@@ -1,6 +1,6 @@
 import KVStore
 
-/// What is stored: any `Codable` whose id is called `_id` in JSON.
+/// The entity: any `Codable` type whose id is called `_id` in JSON.
 struct Note: Codable, Sendable {
   var id: String?
   var text: String

@@ -1,6 +1,6 @@
 import KVStore
 
-/// Notes on two devices. Start a server of your own, then `swift run notes http://127.0.0.1:8080 /tmp/notes`.
+/// Notes on two devices. Start a server, then run `swift run notes http://127.0.0.1:8080 /tmp/notes`.
 @main struct Notes {
   struct Usage: Error {}
 
@@ -28,7 +28,7 @@ import KVStore
     do { _ = try await notes.count() } catch { print("closed:", error.code) }
   }
 
-  /// A client as on a device of its own.
+  /// Opens a client with its own data directory, as on another device.
   static func device(_ arguments: [String], _ name: String) throws(KVStoreError) -> KVStoreClient {
     var configuration = Configuration(
       appKey: "kid_demo", backend: .host(arguments[1], secret: "secret"))
@@ -37,7 +37,7 @@ import KVStore
     return try KVStoreClient(configuration)
   }
 
-  /// Nothing of this needs the network.
+  /// Works without the network.
   static func work(offlineWith notes: DataStore<Note>) async throws(KVStoreError) {
     let milk = try await notes.insert(Note(text: "milk", priority: 3, tags: ["shop"]))
     try await notes.save([Note(text: "bread", tags: ["shop"]), Note(text: "call Ann", priority: 2)])
@@ -51,7 +51,7 @@ import KVStore
     }
   }
 
-  /// An observer has the result as it is first, then what changes in it.
+  /// An observer receives the result first, and then its changes.
   static func watch(_ notes: DataStore<Note>) async throws(KVStoreError) {
     var shown: [Note] = []
     for try await changes in try notes.observe(\.priority == 3) {
@@ -62,7 +62,7 @@ import KVStore
     print("shown:", shown.map(\.text).sorted().joined(separator: ", "))
   }
 
-  /// What is read and written in several stores is done at once, or not at all.
+  /// Reads and writes of several stores take effect together or not at all.
   static func archive(_ notes: DataStore<Note>, of client: KVStoreClient) async throws {
     let done = try client.store("done", of: Note.self)
     let moved = try await client.transaction { transaction in
@@ -73,7 +73,7 @@ import KVStore
     print("moved:", moved, "left:", try await notes.count())
   }
 
-  /// Both devices have changed a note: the one that pushes last decides what becomes of it.
+  /// Both devices have changed a note. The device that pushes last resolves the conflict.
   static func disagree(_ ours: DataStore<Note>, with theirs: DataStore<Note>) async throws {
     guard var here = try await ours.find(\.text == "tea").first() else { return }
     var there = here
@@ -93,7 +93,7 @@ import KVStore
     }
   }
 
-  /// What one device writes, the other one is told at once.
+  /// A device receives the writes of the other one at once.
   static func listen(
     _ client: KVStoreClient, _ copy: DataStore<Note>, while notes: DataStore<Note>
   ) async throws(KVStoreError) {
@@ -111,7 +111,7 @@ import KVStore
     print("there:", try await copy.count())
   }
 
-  /// A task that is cancelled ends what it does.
+  /// Cancelling a task cancels its call.
   static func cancel(_ notes: DataStore<Note>) async throws {
     let watching = Task {
       for try await _ in try notes.observe() {}

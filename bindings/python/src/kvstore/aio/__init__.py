@@ -19,6 +19,7 @@ are those of the blocking calls.
 from .client import Client
 from .cursor import Cursor
 from .events import Events, LiveStream, States
+from .fetched import Results
 from .pending import PendingQueue
 from .store import Store
 from .users import Groups, Users
@@ -31,6 +32,7 @@ __all__ = [
     "Groups",
     "LiveStream",
     "PendingQueue",
+    "Results",
     "States",
     "Store",
     "UserStream",

@@ -32,7 +32,7 @@ class Client(ClientCalls, Closing):
 
     def __init__(self, **options: Unpack[ClientOptions]) -> None:
         if options.get("callbacks") == "pump":
-            raise invalid("a client for asyncio needs no pump")
+            raise invalid("a client for asyncio cannot be pumped")
         self.blocking = blocking.Client(**options)
 
     @overload

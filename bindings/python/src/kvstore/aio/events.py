@@ -48,7 +48,7 @@ class Events(Closing, AsyncIterator[T], Generic[T]):
     async def __anext__(self) -> T:
         while not self._waiting:
             if self._missed:
-                raise asyncio.QueueFull("events were missed: the loop takes them too slowly")
+                raise asyncio.QueueFull("events were lost because they were not read in time")
             if self._ended:
                 raise StopAsyncIteration
             self._changed.clear()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import TypeVar, Unpack
+from typing import Any, TypeVar, Unpack
 
 from .. import store as blocking
 from .._option_types import CallOptions
@@ -12,13 +12,15 @@ from .._options import FollowOptions
 from ..changes import ChangesStream
 from ..conflict import ConflictHandler
 from ..errors import NotFoundError
+from ..grouping import Aggregate
 from ..query import QueryLike
-from ..results import E, SyncResult
+from ..results import E, Entity, SyncResult
 from ..status import FollowStatus
 from ._calls import StoreCalls
-from ._waiting import Closing, in_thread
+from ._waiting import Closing, finish, in_thread
 from .cursor import Cursor
 from .events import LiveStream, States
+from .fetched import Results
 from .pending import PendingQueue
 
 T = TypeVar("T")
@@ -40,6 +42,58 @@ class Store(StoreCalls[E], Closing):
     def find(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> Cursor[E]:
         """Find the entities that match, for ``async for``, which fetches them page by page."""
         return Cursor(lambda done: self.blocking.find_async(query, on_answer=done, **options))
+
+    async def results(
+        self,
+        query: QueryLike = None,
+        *,
+        batch_size: int = 100,
+        cache_bytes: int = 4 << 20,
+        **options: Unpack[CallOptions],
+    ) -> Results[E]:
+        """Fetch what a query finds, as a list that loads little by little.
+
+        See :meth:`kvstore.Store.results`.
+        """
+        return Results(
+            await finish(
+                lambda done: self.blocking.results_async(
+                    query,
+                    batch_size=batch_size,
+                    cache_bytes=cache_bytes,
+                    on_answer=done,
+                    **options,
+                )
+            )
+        )
+
+    async def ids(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> Results[str]:
+        """Fetch the ids of what a query finds: see :meth:`kvstore.Store.ids`."""
+        return Results(await in_thread(self.blocking.ids, query, **options))
+
+    async def rows(
+        self,
+        query: QueryLike = None,
+        *,
+        distinct: bool = False,
+        group_by: Sequence[str] | None = None,
+        aggregates: Mapping[str, Aggregate] | None = None,
+        having: Mapping[str, Any] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Results[Entity]:
+        """Fetch dictionaries: see :meth:`kvstore.Store.rows`."""
+        return Results(
+            await in_thread(
+                lambda: self.blocking.rows(
+                    query,
+                    distinct=distinct,
+                    group_by=group_by,
+                    aggregates=aggregates,
+                    having=having,
+                    **options,
+                )
+            )
+        )
 
     async def pull_entities(
         self, query: QueryLike = None, **options: Unpack[CallOptions]

@@ -117,7 +117,7 @@ def _result(result: Result) -> dict[str, Any]:
         case Later(message, after):
             later: dict[str, Any] = {"message": message}
             return {"later": later if after is None else later | {"after": after}}
-    raise TypeError(f"a {type(result).__name__} is no result of a write")
+    raise TypeError(f"a {type(result).__name__} is not a result of a write")
 
 
 ANSWERS: Final[dict[str, Callable[[Any], dict[str, Any]]]] = {

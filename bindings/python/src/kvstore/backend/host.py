@@ -1,4 +1,4 @@
-"""A backend as the library calls it."""
+"""The calls of the library to a backend."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def is_cancelled() -> bool:
 
 @final
 class Host:
-    """A backend as the library calls it: requests come as numbers and JSON."""
+    """Receives the library's requests, as numbers and JSON, and calls the backend."""
 
     def __init__(self, backend: Backend, loop: AbstractEventLoop | None) -> None:
         self._backend = backend
@@ -71,7 +71,7 @@ class Host:
     def _scheduled(self, coroutine: Coroutine[Any, Any, Any]) -> Future[Any]:
         if self._loop is None:
             coroutine.close()
-            raise TypeError("an async backend is registered with a loop")
+            raise TypeError("an async backend must be registered with a loop")
         return run_coroutine_threadsafe(coroutine, self._loop)
 
     def _wait_for(self, future: Future[Any], operation: str, request: int) -> None:
@@ -116,7 +116,7 @@ class Host:
         # No error is requested: it would be open for a moment after the client was closed.
         result = _complete(request, status, text, len(text), None)
         if result == _abi.KV_NOT_FOUND:
-            return  # Nobody waits any more.
+            return  # Nobody waits for the request any more.
         try:
             _native.check(result)
         except KVError as error:
@@ -138,7 +138,7 @@ class Host:
             return request in self._cancelled
 
     def finish(self) -> None:
-        """No call will follow."""
+        """Handle the end: no call will follow."""
 
 
 def _status_of(error: BaseException) -> int | None:

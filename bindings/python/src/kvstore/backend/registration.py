@@ -52,7 +52,7 @@ def register_backend(
     clients keep the backend alive.
     """
     if not isinstance(backend, Backend):
-        raise TypeError(f"a {type(backend).__name__} is no kvstore.Backend")
+        raise TypeError(f"a {type(backend).__name__} is not a kvstore.Backend")
     text = to_json(_description(backend))
     given = to_text(name, "name")
     functions = _functions_of(backend)

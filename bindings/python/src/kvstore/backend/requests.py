@@ -153,7 +153,7 @@ class Later:
     """The write cannot be carried out now; the library sends it again later."""
 
     message: str
-    #: In how many seconds to send it again.
+    #: The seconds after which to send it again.
     after: float | None = None
 
 

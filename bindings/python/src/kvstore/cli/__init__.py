@@ -1,10 +1,10 @@
-"""The command line tool ``kvstore``: the extra ``kvstore[cli]`` has what it needs."""
+"""The command line tool ``kvstore``: the extra ``kvstore[cli]`` installs its packages."""
 
 from __future__ import annotations
 
 import sys
 
-#: The packages that the tool needs, and that the library itself does without.
+#: The packages that only the tool needs.
 _EXTRA = {"click", "rich"}
 
 
@@ -15,6 +15,9 @@ def main() -> int:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in _EXTRA:
             raise
-        print("kvstore: the command line tool needs: pip install 'kvstore[cli]'", file=sys.stderr)
+        print(
+            "kvstore: the command line tool is not installed; run: pip install 'kvstore[cli]'",
+            file=sys.stderr,
+        )
         return 1
     return run(sys.argv[1:])

@@ -63,16 +63,16 @@ def readable(found: Cursor) -> Iterator[bytes | CorruptError]:
 
 
 def _parsed(text: bytes) -> str | None:
-    """Return what is wrong with a body; older versions stored bodies without a checksum."""
+    """Return the problem of a body, if any; older versions stored bodies without a checksum."""
     try:
         from_json(text)
     except ValueError as error:
-        return f"An entity is no JSON: {error}"
+        return f"The entity is not JSON: {error}"
     return None
 
 
 def listed(damages: list[Damage], limit: int = 5) -> str:
-    """Name the first damaged entities, in words.
+    """Return the names of the first damaged entities as text.
 
     >>> listed([Damage("notes", id, "") for id in "abc"], 2)
     'notes "a", notes "b" and 1 more'
@@ -83,6 +83,6 @@ def listed(damages: list[Damage], limit: int = 5) -> str:
 
 
 def summary(damages: list[Damage]) -> str:
-    """Return how many entities are damaged, and which."""
+    """Return the number and the names of the damaged entities."""
     verb = "is" if len(damages) == 1 else "are"
     return f"{counted(len(damages), 'entity', 'entities')} {verb} damaged: {listed(damages)}"

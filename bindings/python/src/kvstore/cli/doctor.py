@@ -24,7 +24,7 @@ from .failures import Failure
 from .output import counted, human_bytes
 from .settings import Settings, status_of
 
-#: By how many seconds the clocks may differ.
+#: The seconds by which the clocks may differ.
 _APART = 60
 #: A certificate that is valid for fewer days than this is a warning.
 _FEW_DAYS = 14
@@ -55,12 +55,12 @@ def examine(settings: Settings) -> Iterator[Check]:
 
 def _store(settings: Settings) -> Iterator[Check]:
     try:
-        place = settings.place()
+        location = settings.location()
     except Failure as error:
         yield Check("file", "failed", error.message)
         return
-    yield _file(place.file)
-    free = shutil.disk_usage(place.file.parent).free
+    yield _file(location.file)
+    free = shutil.disk_usage(location.file.parent).free
     yield Check("disk", "ok" if free > _LEAST_FREE else "warning", f"{human_bytes(free)} free")
     try:
         with settings.local() as client:
@@ -75,7 +75,7 @@ def _store(settings: Settings) -> Iterator[Check]:
     if damages:
         yield Check("entities", "failed", summary(damages))
     else:
-        yield Check("entities", "ok", "all can be read")
+        yield Check("entities", "ok", "all readable")
 
 
 def _file(file: Path) -> Check:
@@ -91,9 +91,9 @@ def _file(file: Path) -> Check:
     if header[68:72] != b"KVS1":
         return Check("file", "failed", f"{words}: not a file of libkvstore")
     if stat.S_IMODE(facts.st_mode) & 0o077:
-        return Check("file", "warning", f"{words}: others than its owner may use it")
+        return Check("file", "warning", f"{words}: users other than its owner may access it")
     if not os.access(file, os.W_OK):
-        return Check("file", "warning", f"{words}: only for reading")
+        return Check("file", "warning", f"{words}: read-only")
     return Check("file", "ok", words)
 
 
@@ -129,14 +129,14 @@ def _clock(host: str, certificates: ssl.SSLContext) -> Check:
     try:
         answer = urllib.request.urlopen(host, timeout=10, context=certificates)
     except urllib.error.HTTPError as error:
-        # An error answer has the time as well.
+        # An error response has the time as well.
         answer = error
     with answer:
         date = answer.headers.get("Date")
     if date is None:
-        return Check("clock", "unknown", "the backend does not tell the time")
+        return Check("clock", "unknown", "the backend does not report the time")
     apart = time.time() - parsedate_to_datetime(date).timestamp()
-    words = f"{abs(apart):.0f} s {'before' if apart > 0 else 'behind'} the backend's"
+    words = f"{abs(apart):.0f} s {'ahead of' if apart > 0 else 'behind'} the backend's"
     return Check("clock", "ok" if abs(apart) <= _APART else "warning", words)
 
 

@@ -23,32 +23,32 @@ class Exit(IntEnum):
     USAGE = 2
     #: No such store, collection, entity, index or pending write.
     NOT_FOUND = 3
-    #: A conflict, or writes that were refused or still wait.
+    #: A conflict, or writes that were refused or are still waiting.
     UNSETTLED = 4
     #: Nobody is logged in, or the user may not do this.
     NOT_ALLOWED = 5
-    #: No answer from the backend, or not in time.
+    #: The backend did not answer, or not in time.
     NO_ANSWER = 6
     #: The file is damaged.
     DAMAGED = 7
     #: Ctrl-C ended the command.
     INTERRUPTED = 130
-    #: The reader of the output has closed it.
+    #: The reader has closed the output.
     BROKEN_PIPE = 141
 
 
-#: What each code means, for the manual.
+#: The meaning of each code, for the manual.
 MEANINGS = {
     Exit.DONE: "Done.",
     Exit.FAILED: "The operation failed for a reason that no other code names.",
     Exit.USAGE: "The command line, a filter or a value is not valid.",
     Exit.NOT_FOUND: "There is no such store, entity, index or pending write.",
-    Exit.UNSETTLED: "A conflict, or writes that were refused or still wait.",
+    Exit.UNSETTLED: "A conflict, or writes that were refused or are still waiting.",
     Exit.NOT_ALLOWED: "Nobody is logged in, or the user may not do this.",
     Exit.NO_ANSWER: "The backend did not answer, or not in time.",
     Exit.DAMAGED: "The file is damaged.",
     Exit.INTERRUPTED: "Ended by Ctrl-C.",
-    Exit.BROKEN_PIPE: "The reader of the output has gone.",
+    Exit.BROKEN_PIPE: "The reader has closed the output.",
 }
 
 _CODES: list[tuple[type[errors.KVError], Exit]] = [
@@ -65,7 +65,7 @@ _CODES: list[tuple[type[errors.KVError], Exit]] = [
 ]
 
 
-#: What newer versions of click raise in place of printing the help.
+#: The error that newer versions of click raise instead of printing the help.
 _NO_COMMAND: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
 
 
@@ -126,7 +126,7 @@ def _described(error: Exception) -> str:
 
 
 def _hint(error: Exception) -> str:
-    """Return the hint where help is found, for a command line that is not valid."""
+    """Return a hint at the help, for a command line that is not valid."""
     context: Any = getattr(error, "ctx", None)
     if isinstance(error, click.UsageError) and context is not None:
         return f" Try: {context.command_path} --help"

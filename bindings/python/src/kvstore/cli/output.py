@@ -1,4 +1,4 @@
-"""How results are printed: as a table for people, as JSON, lines of JSON or CSV for programs."""
+"""Prints results: as a table for people, or as JSON, lines of JSON or CSV for programs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Output:
         return self.format == "table"
 
     def rows(self, rows: Iterable[Row], columns: Sequence[str], *, empty: str = "None.") -> None:
-        """Print a list whose members are known, or `empty` if there are no rows."""
+        """Print rows with these members, or `empty` if there are none."""
         if self.format == "table":
             listed = list(rows)
             print_table(listed, columns) if listed else print_line(empty)
@@ -62,7 +62,7 @@ class Output:
             self.document(row)
 
     def document(self, value: Any) -> None:
-        """Print JSON: indented, and with colours in a terminal; in one line for lines of JSON."""
+        """Print JSON: indented, in colour in a terminal, or on one line for lines of JSON."""
         if self.format == "ndjson":
             print_line(encoded(value).decode())
             return
@@ -89,11 +89,11 @@ class Output:
         sys.stdout.flush()
 
     def problem(self, words: str, **details: Any) -> None:
-        """Report on standard error that a part of the work has failed, and go on."""
+        """Report the failure of a part of the work on standard error, and continue."""
         say(words, details, as_json=self.format in ("json", "ndjson"))
 
     def done(self, words: str, **facts: Any) -> None:
-        """Report what was done: in words, or as members for a program."""
+        """Report the result: in words for people, or as members for programs."""
         if self.format == "table":
             print_line(printable(words))
         else:
@@ -106,7 +106,7 @@ def print_line(text: str, end: str = "\n") -> None:
 
 
 def note(words: str) -> None:
-    """Print a note that belongs to no result to standard error."""
+    """Print a note that is not part of the result to standard error."""
     print(words, file=sys.stderr)
 
 
@@ -185,7 +185,7 @@ def csv_cell(value: Any) -> str:
 
 
 def from_csv_cell(text: str) -> Any:
-    """Read a cell that :func:`csv_cell` has written; if it is no JSON, it is a text."""
+    """Read a cell that :func:`csv_cell` has written; if it is not JSON, it is text."""
     try:
         return json.loads(text)
     except ValueError:
@@ -256,6 +256,6 @@ def counted(count: int, thing: str, things: str | None = None) -> str:
 def progress_bar() -> Progress:
     """Make a progress bar on standard error, which only a terminal shows."""
     console = Console(stderr=True)
-    # Older versions of rich end a bar that nobody sees with a line feed.
+    # Older versions of rich print a line feed after an invisible bar.
     console.quiet = not console.is_terminal
     return Progress(console=console, disable=console.quiet, transient=True)

@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
-    """Keep a common option: the last one counts, whatever command it follows."""
+    """Keep a common option: the last one applies, after whichever command it stands."""
     if value is not None and value is not False and parameter.name is not None:
         setattr(settings_of(context), parameter.name, value)
 
@@ -31,7 +31,7 @@ def _keep_json(context: click.Context, parameter: click.Parameter, value: bool) 
 def _option(
     *names: str, hidden: bool, envvar: str | None = None, **attributes: Any
 ) -> click.Option:
-    """Make a common option. After a command's name it is hidden; the environment was read."""
+    """Make a common option. After a command's name it is hidden, without the environment."""
     return click.Option(
         names,
         expose_value=False,
@@ -80,14 +80,14 @@ def common_options(*, hidden: bool) -> list[click.Parameter]:
             metavar="SECRET",
             envvar="KVSTORE_APP_SECRET",
             hidden=hidden,
-            help="The application's secret; better given in KVSTORE_APP_SECRET.",
+            help="The application's secret; safer in KVSTORE_APP_SECRET.",
         ),
         _option(
             "--master-secret",
             metavar="SECRET",
             envvar="KVSTORE_MASTER_SECRET",
             hidden=hidden,
-            help="Act as the application's master; better given in KVSTORE_MASTER_SECRET.",
+            help="Act with the application's master secret; safer in KVSTORE_MASTER_SECRET.",
         ),
         _option(
             "--ca-file",
@@ -108,7 +108,7 @@ def common_options(*, hidden: bool) -> list[click.Parameter]:
             *("-o", "--output"),
             type=click.Choice(FORMATS),
             hidden=hidden,
-            help="How results are printed. [default: table]",
+            help="The format of results. [default: table]",
         ),
         click.Option(
             ("--json", "as_json"),
@@ -122,7 +122,7 @@ def common_options(*, hidden: bool) -> list[click.Parameter]:
 
 
 class Command(click.Command):
-    """A command that takes the common options too; the help of the whole program shows them."""
+    """A command that also has the common options, which only the program's help shows."""
 
     def __init__(self, *arguments: Any, **attributes: Any) -> None:
         attributes["params"] = [*attributes.get("params", []), *common_options(hidden=True)]
@@ -161,7 +161,7 @@ def query_options(function: F) -> F:
             "arguments",
             multiple=True,
             metavar="JSON",
-            help="A value for a %@ of the format; may be repeated.",
+            help="A value for a %@ in the format; may be repeated.",
         ),
         click.option(
             *("-s", "--sort"), metavar="NAMES", help="Members to sort by, such as -price,name."
@@ -186,9 +186,9 @@ def query_of(
 ) -> Query:
     """Make the query that the options describe."""
     if filter is not None and where is not None:
-        raise Failure("Give a filter or --where, not both.", Exit.USAGE)
+        raise Failure("A filter and --where exclude each other.", Exit.USAGE)
     if arguments and where is None:
-        raise Failure("--arg goes with --where.", Exit.USAGE)
+        raise Failure("--arg needs --where.", Exit.USAGE)
     modifiers: dict[str, Any] = {
         "sort": _order(sort),
         "fields": _names(fields),
@@ -236,5 +236,5 @@ def complete_collection(
 
 #: The collection that a command is about.
 collection_argument = click.argument("collection", shell_complete=complete_collection)
-#: Asks for no confirmation.
-yes_option = click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+#: Skips the confirmation.
+yes_option = click.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation.")

@@ -1,4 +1,4 @@
-"""The command line as a whole: its commands, and how it ends."""
+"""The whole program: its commands and its exit status."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EPILOG = "\b\nExit codes:\n" + "\n".join(f"  {code:>3}  {MEANINGS[code]}" for c
 
 
 class Program(Group):
-    """The tool itself. When the reader of its output has gone, it ends silently."""
+    """The tool itself. When the reader closes its output, it ends silently."""
 
     hides_common_options = False
 

@@ -15,12 +15,12 @@ from ..results import Entity
 from ..status import ClientStatus
 from ..store import Store
 from .failures import Exit, Failure
+from .location import Location, locate, locate_or_make
 from .output import Output
-from .place import Place, locate, locate_or_make
 
 T = TypeVar("T")
 
-#: A name of no collection, for a store that is open while all of them are asked for.
+#: The name of a collection that does not exist, for a store that lists the real ones.
 _ANY = "(all collections)"
 
 
@@ -43,7 +43,7 @@ class Settings:
         """Return the printer of results."""
         return Output(self.output or "table")
 
-    def place(self) -> Place:
+    def location(self) -> Location:
         """Return the existing store that the settings name."""
         return locate(self.directory, self.app_key, self.tag)
 
@@ -51,20 +51,20 @@ class Settings:
     def local(self, *, new: bool = False) -> Iterator[Client]:
         """Open the store without its backend; with `new`, it is created if it does not exist."""
         find = locate_or_make if new else locate
-        place = find(self.directory, self.app_key, self.tag)
+        location = find(self.directory, self.app_key, self.tag)
         with Client(
-            app_key=place.app_key, tag=place.tag, data_directory=place.directory, host=None
+            app_key=location.app_key, tag=location.tag, data_directory=location.directory, host=None
         ) as client:
             yield client
 
     @contextmanager
     def online(self) -> Iterator[Client]:
         """Open the store with its backend. A store that does not exist is created."""
-        place = locate_or_make(self.directory, self.app_key, self.tag)
+        location = locate_or_make(self.directory, self.app_key, self.tag)
         with Client(
-            app_key=place.app_key,
-            tag=place.tag,
-            data_directory=place.directory,
+            app_key=location.app_key,
+            tag=location.tag,
+            data_directory=location.directory,
             **self._backend(),
         ) as client:
             yield client
@@ -80,10 +80,10 @@ class Settings:
 
     def _backend(self) -> Any:
         if self.host is None:
-            raise Failure("Say which backend: --host URL, or KVSTORE_HOST.", Exit.USAGE)
+            raise Failure("The backend is missing: use --host URL or KVSTORE_HOST.", Exit.USAGE)
         if not self.app_secret:
             raise Failure(
-                "Say the application's secret in KVSTORE_APP_SECRET, or with --app-secret.",
+                "The application's secret is missing: use KVSTORE_APP_SECRET or --app-secret.",
                 Exit.USAGE,
             )
         options = {
@@ -105,7 +105,7 @@ pass_settings = click.make_pass_decorator(Settings, ensure=True)
 
 
 def status_of(client: Client) -> ClientStatus:
-    """Return the status of a client, with all collections that were ever written to."""
+    """Return the status of a client, with all collections that have local data."""
     with client.collection(_ANY):
         status = client.status()
     collections = [each for each in status.collections if each.collection != _ANY]
@@ -113,18 +113,18 @@ def status_of(client: Client) -> ClientStatus:
 
 
 def names_of_collections(client: Client) -> list[str]:
-    """Return all collections that were ever written to."""
+    """Return the names of all collections that have local data."""
     return [status.collection for status in status_of(client).collections]
 
 
 def entity_from(text: str, what: str = "an entity") -> Entity:
-    """Read a JSON object of the command line."""
+    """Read a JSON object from the command line."""
     from .._json import from_json
 
     try:
         value = from_json(text.encode())
     except ValueError as error:
-        raise Failure(f"This is no JSON for {what}: {error}", Exit.USAGE) from error
+        raise Failure(f"This is not valid JSON for {what}: {error}", Exit.USAGE) from error
     if not isinstance(value, dict):
         raise Failure(f'JSON for {what} is an object, such as {{"a": 1}}.', Exit.USAGE)
     return value

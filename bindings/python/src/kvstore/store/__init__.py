@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..results import E
+from .fetching import Fetching
 from .following import Following
 from .grouping import Grouping
 from .indexing import Indexing
@@ -12,7 +13,16 @@ from .tabular import Tabular
 from .writing import Writing
 
 
-class Store(Syncing[E], Grouping[E], Writing[E], Sharing[E], Following[E], Indexing[E], Tabular[E]):
+class Store(
+    Syncing[E],
+    Fetching[E],
+    Grouping[E],
+    Writing[E],
+    Sharing[E],
+    Following[E],
+    Indexing[E],
+    Tabular[E],
+):
     """A collection; open it with :meth:`kvstore.Client.collection`. Any thread may use it.
 
     Entities are dictionaries with an ``_id``, or objects of the model that the store was opened

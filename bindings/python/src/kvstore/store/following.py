@@ -35,7 +35,7 @@ class Following(StoreBase[E]):
         new status, where callbacks run. ``ended`` runs when no more events follow. The query may
         have neither a skip nor a limit.
         """
-        refuse_coroutine(receive, "who hears the status of a follow")
+        refuse_coroutine(receive, "the callback for the status of a follow")
         made = as_query(query)
         handle = begin(
             *("kv_store_follow", self, self.handle, handle_of(made), encode_options(options)),

@@ -247,9 +247,7 @@ class Writing(StoreBase[E]):
 def _chosen(query: QueryLike, all: bool) -> Query | None:
     """Return the query of what to remove; everything is removed only with `all`."""
     if query is None and not all:
-        raise invalid(
-            "without a query every entity would be removed: say all=True if that is meant"
-        )
+        raise invalid("remove needs a query; all=True removes every entity")
     if query is not None and all:
-        raise invalid("all=True goes with no query")
+        raise invalid("all=True cannot be combined with a query")
     return as_query(query)

@@ -16,7 +16,7 @@ from .columns import Chunk, Columns, Kind, batches, columns_of, ordered
 _MOMENT: Final = pa.timestamp("ms", tz="UTC")
 #: The metadata of a field whose texts are JSON: its values have no common type.
 _JSON: Final = {"kvstore": "json"}
-_MISFITS: Final = (pa.ArrowException, OverflowError, TypeError, ValueError)
+_CONVERSION_ERRORS: Final = (pa.ArrowException, OverflowError, TypeError, ValueError)
 _ADVICE: Final = "give a schema that has all members, or take more rows."
 _TYPES: Final[dict[Kind, Any]] = {
     Kind.BOOLEAN: pa.bool_(),
@@ -135,18 +135,18 @@ def _batch(
 def _fitted(values: list[Any], field: pa.Field, entities: list[Entity]) -> Any:
     try:
         return _array(values, field)
-    except _MISFITS as misfit:
+    except _CONVERSION_ERRORS as error:
         for value, entity in zip(values, entities, strict=True):
             _check(value, field, entity)
-        raise invalid(f"{field.name!r} is no {field.type}: {misfit}") from misfit
+        raise invalid(f"{field.name!r} is not of type {field.type}: {error}") from error
 
 
 def _check(value: Any, field: pa.Field, entity: Entity) -> None:
     try:
         _array([value], field)
-    except _MISFITS as misfit:
-        problem = f"{field.name!r} of the entity {entity.get('_id')!r} is no {field.type}"
-        raise invalid(f"{problem}: {_ADVICE}") from misfit
+    except _CONVERSION_ERRORS as error:
+        problem = f"{field.name!r} of the entity {entity.get('_id')!r} is not of type {field.type}"
+        raise invalid(f"{problem}: {_ADVICE}") from error
 
 
 def _array(values: list[Any], field: pa.Field) -> Any:

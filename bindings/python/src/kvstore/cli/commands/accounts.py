@@ -1,4 +1,4 @@
-"""The user of a store, and others."""
+"""Commands for users."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def login(settings: Settings, username: str) -> None:
 @click.argument("username", required=False)
 @pass_settings
 def signup(settings: Settings, username: str | None) -> None:
-    """Create a user and log it in. Without a name, the backend makes one up.
+    """Create a user and log it in. Without a name, the backend generates one.
 
-    The password is read as by login.
+    The password is read as in login.
     """
     with settings.online() as client:
         user = client.signup(username, None if username is None else _password())
@@ -51,7 +51,7 @@ def _password() -> str:
         return str(click.prompt("Password", hide_input=True, err=True))
     password = sys.stdin.readline().rstrip("\r\n")
     if not password:
-        raise Failure("There is no password on the standard input.", Exit.USAGE)
+        raise Failure("The standard input has no password.", Exit.USAGE)
     return password
 
 
@@ -74,9 +74,7 @@ def users() -> None:
 
 
 @users.command("me")
-@click.option(
-    "--stored", is_flag=True, help="Show the user as last seen, without asking the backend."
-)
+@click.option("--stored", is_flag=True, help="Show the user as last read, without a request.")
 @pass_settings
 def me(settings: Settings, stored: bool) -> None:
     """Show the user who is logged in."""
@@ -89,7 +87,7 @@ def me(settings: Settings, stored: bool) -> None:
 
 @users.command("find")
 @click.argument("members", metavar="[JSON]", required=False)
-@click.option("--username", help="Users of this name.")
+@click.option("--username", help="Users with this name.")
 @click.option("--email", help="Users with this address.")
 @pass_settings
 def find(settings: Settings, members: str | None, username: str | None, email: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Conflicts: entities that were changed here and on the backend, and that nobody has decided."""
+"""Commands for conflicts that nobody has decided."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .queue import detail_row, pending_rows
 @click.group("conflicts", cls=Group, invoke_without_command=True)
 @click.pass_context
 def conflicts(context: click.Context) -> None:
-    """List the conflicts that nobody has decided, show their versions, and decide them."""
+    """List open conflicts, show their versions, and decide them."""
     if context.invoked_subcommand is None:
         context.invoke(list_)
 
@@ -34,7 +34,7 @@ def list_(settings: Settings, collection: str | None = None) -> None:
 @click.argument("id")
 @pass_settings
 def show(settings: Settings, collection: str, id: str) -> None:
-    """Show the local version, the backend's, and the one that both started from."""
+    """Show the local version, the backend's version, and their common base."""
     with settings.collection(collection) as store:
         row = detail_row(store.pending.get(id))
     versions = {"base": row["base"], "ours": row["entity"], "theirs": row["remote"]}
@@ -55,7 +55,7 @@ def resolve(
 ) -> None:
     """Decide a conflict."""
     if ours + theirs + (entity is not None) != 1:
-        raise Failure("Say one of --ours, --theirs and --with.", Exit.USAGE)
+        raise Failure("One of --ours, --theirs and --with is required.", Exit.USAGE)
     with settings.collection(collection, online=ours) as store:
         if entity is not None:
             store.pending.edit(id, entity_from(entity))

@@ -1,4 +1,4 @@
-"""Checks whether a store is sound, and repairs it."""
+"""Commands that check and repair a store."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ...salvage import salvage as copy_out
 from ..damage import Damage, damage_of
 from ..doctor import examine
 from ..failures import Exit, Failure
+from ..location import Location
 from ..output import counted, human_bytes, note
 from ..parameters import Command
-from ..place import Place
 from ..settings import Settings, pass_settings
 
-#: How many problems are printed one by one for people.
+#: The number of problems that are printed one by one for people.
 _FEW = 20
 _QUARANTINED = (
-    "kvstore: Quarantined writes wait for you: kvstore pending edit gives one a new content,"
+    "kvstore: Quarantined writes need a decision: kvstore pending edit gives a write new content,"
     " kvstore pending drop and then repair remove it."
 )
 
-#: Runs in a process of its own: another copy of SQLite in this one would drop the library's locks.
+#: Runs in a separate process: a second copy of SQLite in this one would drop the library's locks.
 _CHECK = """
 import json, pathlib, sqlite3, sys
 uri = pathlib.Path(sys.argv[1]).absolute().as_uri() + "?mode=ro"
@@ -48,13 +48,13 @@ def verify(settings: Settings) -> int:
     Damaged entities are named. The command repair removes them. If the structure is damaged,
     salvage copies everything that can be read.
     """
-    place = settings.place()
-    structure = _structure(place)
+    location = settings.location()
+    structure = _structure(location)
     damages = _damages(settings)
     problems = structure + list(map(str, damages))
     settings.out.done(
-        f"{place.file} is sound." if not problems else f"{place.file} is damaged.",
-        file=str(place.file),
+        f"{location.file} is sound." if not problems else f"{location.file} is damaged.",
+        file=str(location.file),
         sound=not problems,
         problems=problems,
         damaged=[{"collection": each.collection, "_id": each.id} for each in damages if each.id],
@@ -62,11 +62,11 @@ def verify(settings: Settings) -> int:
     if problems and settings.out.is_for_people:
         _tell(problems)
         is_repairable = not structure and all(each.id for each in damages)
-        command = f"kvstore: kvstore --dir {place.file}"
+        command = f"kvstore: kvstore --dir {location.file}"
         if not is_repairable:
             note(f"{command} salvage DIRECTORY copies what can be read.")
         elif not all(each.is_quarantined for each in damages):
-            note(f"{command} repair takes them out of the way: the next pull brings them again.")
+            note(f"{command} repair removes them; the next pull fetches them again.")
         else:
             note(_QUARANTINED)
     return int(Exit.DAMAGED if problems else Exit.DONE)
@@ -79,8 +79,8 @@ def _tell(problems: list[str]) -> None:
         note(f"kvstore: and {counted(len(problems) - _FEW, 'more problem')}; --json names all.")
 
 
-def _structure(place: Place) -> list[str]:
-    command = [sys.executable, "-I", "-c", _CHECK, str(place.file)]
+def _structure(location: Location) -> list[str]:
+    command = [sys.executable, "-I", "-c", _CHECK, str(location.file)]
     result = subprocess.run(command, stdout=subprocess.PIPE, check=True)
     told: list[str] = json.loads(result.stdout)
     return [] if told == ["ok"] else told
@@ -115,7 +115,7 @@ def repair(settings: Settings) -> None:
     if rows:
         settings.out.rows(rows, ["collection", "_id", "now"])
     for name in sorted({each["collection"] for each in report["removed"]}):
-        note(f"kvstore: kvstore pull {name} brings again what was removed.")
+        note(f"kvstore: kvstore pull {name} fetches the removed entities again.")
     if report["quarantined"]:
         note(_QUARANTINED)
 
@@ -144,14 +144,14 @@ def salvage(settings: Settings, destination: Path) -> None:
     Pending writes are copied first, to pending.ndjson. Each collection has a file of its own, which
     import reads. Damaged entities are left out and named. The damaged file stays as it is.
     """
-    place = settings.place()
+    location = settings.location()
     if destination.exists():
         raise Failure(f"{destination} is there already; name a new directory.", Exit.USAGE)
     report = copy_out(
         destination,
-        app_key=place.app_key,
-        tag=place.tag,
-        data_directory=place.directory,
+        app_key=location.app_key,
+        tag=location.tag,
+        data_directory=location.directory,
         host=None,
     )
     if not settings.out.is_for_people:

@@ -1,4 +1,4 @@
-"""A store on the whole screen."""
+"""Commands for the full-screen view."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..failures import Exit, Failure
 from ..parameters import Command
 from ..settings import Settings, pass_settings
 
-#: The environment of the process for a browser's screen: secrets are never arguments.
+#: The environment of the process that serves a browser. Secrets are never arguments.
 _VARIABLES = {
     "directory": "KVSTORE_DIR",
     "app_key": "KVSTORE_APP_KEY",
@@ -25,7 +25,7 @@ _VARIABLES = {
 
 
 @click.command("inspect", cls=Command)
-@click.option("--web", is_flag=True, help="Show it in a browser: on 127.0.0.1, with a token.")
+@click.option("--web", is_flag=True, help="Show it in a browser, on 127.0.0.1 with a token.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -34,7 +34,7 @@ _VARIABLES = {
 )
 @pass_settings
 def inspect(settings: Settings, web: bool, port: int) -> None:
-    """Show the store on the whole screen: entities with search, queue, events, status.
+    """Show the store in a full-screen view: entities with search, queue, events, status.
 
     The keys are listed at the bottom of the screen; 1 to 4 choose a tab, / searches.
     """
@@ -45,27 +45,29 @@ def inspect(settings: Settings, web: bool, port: int) -> None:
 @click.argument("path", type=click.Path(exists=True, path_type=Path), metavar="DIR")
 @pass_settings
 def open_(settings: Settings, path: Path) -> None:
-    """Show the store of DIR on the whole screen: the same as --dir DIR inspect."""
+    """Show the store of DIR in a full-screen view: the same as --dir DIR inspect."""
     settings.directory = path
     _show(settings, web=False, port=0)
 
 
 def _show(settings: Settings, web: bool, port: int) -> None:
-    place = settings.place()
+    location = settings.location()
     try:
         if web:
             from ..inspect.web import serve
 
-            settings.app_key, settings.tag = place.app_key, place.tag
-            settings.directory = place.directory.absolute()
+            settings.app_key, settings.tag = location.app_key, location.tag
+            settings.directory = location.directory.absolute()
             for member, variable in _VARIABLES.items():
                 if (value := getattr(settings, member)) is not None:
                     os.environ[variable] = str(value)
             serve(port)
             return
-        # For a browser, textual uses another driver.
+        # In a browser, textual uses another driver.
         if "TEXTUAL_DRIVER" not in os.environ and not (sys.stdin.isatty() and sys.stdout.isatty()):
-            raise Failure("This is no terminal; --web shows it in a browser.", Exit.USAGE)
+            raise Failure(
+                "The output is not a terminal; --web shows the store in a browser.", Exit.USAGE
+            )
         from ..inspect.app import Inspector
         from ..inspect.source import open_source
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""The pending writes, and the quarantine."""
+"""Commands for pending writes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def pending(context: click.Context) -> None:
 @state_option
 @pass_settings
 def list_(settings: Settings, collection: str | None = None, state: str | None = None) -> None:
-    """List the writes, oldest first."""
+    """List pending writes, oldest first."""
     with settings.local() as client:
         rows = pending_rows(client, collection, state)
         settings.out.rows(rows, _COLUMNS, empty="No pending writes.")
@@ -80,7 +80,7 @@ def _row(write: PendingWrite) -> dict[str, Any]:
 @click.argument("id")
 @pass_settings
 def show(settings: Settings, collection: str, id: str) -> None:
-    """Show one write: its entity, the version that it changes, and the backend's version."""
+    """Show one write: its entity, the version it started from, and the backend's version."""
     with settings.collection(collection) as store:
         settings.out.document(detail_row(store.pending.get(id)))
 
@@ -97,7 +97,7 @@ def detail_row(write: PendingDetail[Any]) -> dict[str, Any]:
 @all_option
 @pass_settings
 def retry(settings: Settings, collection: str, ids: tuple[str, ...], everything: bool) -> int:
-    """Send writes now. After a conflict, they overwrite the version that they met."""
+    """Send writes now. After a conflict, they replace the version on the backend."""
     with settings.collection(collection, online=True) as store:
         return _each(settings, store, ids, everything, store.pending.retry, "sent")
 
@@ -116,7 +116,7 @@ def edit(settings: Settings, collection: str, id: str, entity: str | None) -> No
 
 
 def _edited(store: Store, id: str) -> str:
-    """Let the user edit the entity that would be sent."""
+    """Let the user edit the entity that the write would send."""
     before = json.dumps(store.pending.get(id).entity, indent=2, ensure_ascii=False)
     after = click.edit(before, extension=".json")
     if after is None:
@@ -163,7 +163,7 @@ def confirm(question: str, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise Failure(f"{question} Say --yes if that is meant.", Exit.USAGE)
+        raise Failure(f"{question} Use --yes to confirm.", Exit.USAGE)
     if not click.confirm(question, err=True):
         raise Failure("Nothing was changed.")
 
@@ -176,9 +176,9 @@ def _each(
     action: Callable[[str], object],
     done: str,
 ) -> int:
-    """Do something to each write that was named; go on after one that fails."""
+    """Run an action for each of the named writes; continue after a failure."""
     if bool(ids) == everything:
-        raise Failure("Name the ids of the writes, or say --all.", Exit.USAGE)
+        raise Failure("Give the ids of the writes, or --all.", Exit.USAGE)
     chosen = [write.id for write in store.pending] if everything else list(ids)
     failures: list[KVError] = []
     for id in chosen:

@@ -1,4 +1,4 @@
-"""Reads collections and entities."""
+"""Commands that read collections and entities."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..output import TABLE_LIMIT, Output, csv_lines, human_bytes, note, print_li
 from ..parameters import Command, collection_argument, query_of, query_options
 from ..settings import Settings, pass_settings, status_of
 
-#: How many bytes of entities are buffered in memory before the CSV header; more go to disk.
+#: The bytes of entities that are buffered in memory before the CSV header; more go to disk.
 _IN_MEMORY = 8 * 1024 * 1024
 
 
@@ -33,7 +33,7 @@ _IN_MEMORY = 8 * 1024 * 1024
 def collections(settings: Settings, *, no_sizes: bool) -> None:
     """List the collections: entities, bytes, pending writes, and the time of the last read.
 
-    The size of a collection is that of its entities as JSON.
+    The size of a collection is the size of its entities as JSON.
     """
     columns = ["collection", "entities", "bytes", "pending", "quarantined", "lastSynced"]
     if no_sizes:

@@ -1,4 +1,4 @@
-"""Who may read and write an entity, and groups of users."""
+"""Commands for access rights and groups of users."""
 
 from __future__ import annotations
 
@@ -21,22 +21,32 @@ _COLUMNS = ["id", "name", "members"]
 def _rights(function: F) -> F:
     """Add the options for readers and writers."""
     decorators = [
-        click.option("--reader", "readers", multiple=True, metavar="ID", help="This user reads."),
         click.option(
-            "--writer", "writers", multiple=True, metavar="ID", help="This user reads and writes."
+            "--reader", "readers", multiple=True, metavar="ID", help="A user who may read."
         ),
         click.option(
-            "--reader-group", "reader_groups", multiple=True, metavar="ID", help="A group reads."
+            "--writer",
+            "writers",
+            multiple=True,
+            metavar="ID",
+            help="A user who may read and write.",
+        ),
+        click.option(
+            "--reader-group",
+            "reader_groups",
+            multiple=True,
+            metavar="ID",
+            help="A group that may read.",
         ),
         click.option(
             "--writer-group",
             "writer_groups",
             multiple=True,
             metavar="ID",
-            help="A group reads and writes.",
+            help="A group that may read and write.",
         ),
-        click.option("--everybody-reads", is_flag=True, help="All users read."),
-        click.option("--everybody-writes", is_flag=True, help="All users read and write."),
+        click.option("--everybody-reads", is_flag=True, help="All users may read."),
+        click.option("--everybody-writes", is_flag=True, help="All users may read and write."),
     ]
     for decorator in reversed(decorators):
         function = decorator(function)
@@ -49,7 +59,7 @@ def _rights(function: F) -> F:
 @_rights
 @pass_settings
 def share(settings: Settings, /, collection: str, id: str, **rights: Any) -> None:
-    """Let others read or write an entity. The change is a pending write, like any other."""
+    """Grant rights to read or write an entity. The change is a pending write, like any other."""
     with settings.collection(collection, online=True) as store:
         store.share(id, **_given(rights))
     settings.out.done(f"{id} is shared.", shared=id)
@@ -61,16 +71,16 @@ def share(settings: Settings, /, collection: str, id: str, **rights: Any) -> Non
 @_rights
 @pass_settings
 def unshare(settings: Settings, /, collection: str, id: str, **rights: Any) -> None:
-    """Take back rights of share; --everybody-reads makes an entity private."""
+    """Revoke rights that share granted; --everybody-reads makes an entity private."""
     with settings.collection(collection, online=True) as store:
         store.unshare(id, **_given(rights))
-    settings.out.done(f"{id} is not shared with them any more.", unshared=id)
+    settings.out.done(f"{id} is no longer shared with them.", unshared=id)
 
 
 def _given(rights: dict[str, Any]) -> Any:
     given = {name: value for name, value in rights.items() if value}
     if not given:
-        raise Failure("Say who, such as --reader ID.", Exit.USAGE)
+        raise Failure("Give at least one right, such as --reader ID.", Exit.USAGE)
     return given
 
 
@@ -82,7 +92,7 @@ def groups() -> None:
 @groups.command("list")
 @pass_settings
 def list_(settings: Settings) -> None:
-    """List the groups that the user may see."""
+    """List the groups that the user may read."""
     with settings.online() as client:
         rows = map(_row, client.groups.all())
         settings.out.rows(rows, _COLUMNS, empty="No groups.")
@@ -121,7 +131,7 @@ def update(
 @yes_option
 @pass_settings
 def delete(settings: Settings, id: str, yes: bool) -> None:
-    """Delete a group. Its members lose the rights that they had because of it."""
+    """Delete a group. Its members lose the rights that they had only through it."""
     confirm("Delete the group?", yes)
     with settings.online() as client:
         client.groups.delete(id)

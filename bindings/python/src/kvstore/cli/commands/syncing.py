@@ -1,4 +1,4 @@
-"""Synchronises a store with its backend."""
+"""Commands that synchronise a store with its backend."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ collections_argument = click.argument(
     "collections", nargs=-1, metavar="[COLLECTION]...", shell_complete=complete_collection
 )
 filter_option = click.option("--filter", metavar="JSON", help="Only entities that match.")
-where_option = click.option("-w", "--where", metavar="FORMAT", help="The same, as a format.")
+where_option = click.option(
+    "-w", "--where", metavar="FORMAT", help="Only entities that match a predicate format."
+)
 changes_option = click.option(
     "--changes", is_flag=True, help="Fetch only the changes since the last read."
 )
 conflicts_option = click.option(
     "--conflicts",
     type=click.Choice(["clientWins", "serverWins", "merge", "optimistic"]),
-    help="What happens when an entity was changed on both sides. [default: clientWins]",
+    help="How conflicts are resolved. [default: clientWins]",
 )
 retry_option = click.option(
     "--retry-quarantined", is_flag=True, help="Send quarantined writes as well."

@@ -1,4 +1,4 @@
-"""Export and import: lines of JSON and CSV, streamed."""
+"""Commands for export and import: lines of JSON and CSV, streamed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ..parameters import Command, collection_argument, query_of, query_options
 from ..settings import Settings, pass_settings
 from .reading import csv_of, one_line
 
-#: How many entities are saved in one transaction.
+#: The number of entities that are saved in one transaction.
 _BATCH = 1000
 
 format_option = click.option(
@@ -86,7 +86,7 @@ def _csv(store: Store, query: Query) -> Iterator[bytes]:
 def _write(to: Path, lines: Iterable[bytes], count_all: Callable[[], int]) -> int:
     """Write a whole file or none at all; return the number of its lines.
 
-    The entities are counted before only for a progress bar that is visible.
+    The entities are counted in advance only if a progress bar is visible.
     """
     count = 0
     with _replacing(to) as file, progress_bar() as bar:
@@ -164,7 +164,7 @@ def import_(
 
 @dataclass
 class _Counts:
-    """How many entities were saved, and how many refused."""
+    """The numbers of saved and refused entities."""
 
     saved: int = 0
     failed: int = 0
@@ -206,7 +206,7 @@ def _save_batch(
             result = store.save_many([entity for _, entity in batch])
             return errors + [(batch[error.index or 0][0], error) for error in result.errors]
         except InvalidError:
-            # One of them failed; saving them one by one shows which.
+            # One of them failed. Saving them one by one shows which one.
             pass
     save = store.insert if new else store.save
     for line, entity in batch:
@@ -226,7 +226,7 @@ def _lines(file: IO[bytes]) -> Iterator[tuple[int, EntityLike]]:
 
 
 def _is_object(text: bytes) -> bool:
-    """Return whether this is one JSON object, and not the beginning of one or two of them."""
+    """Return whether this is exactly one JSON object, and not a part of one or several."""
     try:
         return isinstance(from_json(text), dict)
     except ValueError:
@@ -234,7 +234,7 @@ def _is_object(text: bytes) -> bool:
 
 
 def _csv_rows(file: IO[bytes]) -> Iterator[tuple[int, EntityLike | KVError]]:
-    """Yield the entities of CSV, or the error of a row; an empty cell is no member."""
+    """Yield the entities of CSV, or the error of a row; an empty cell is a missing member."""
     # Bytes that are not UTF-8 make one row unreadable, but not the rows after it.
     texts = (
         line.decode("utf-8-sig" if number == 0 else "utf-8", "surrogateescape")

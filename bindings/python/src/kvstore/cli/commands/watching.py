@@ -1,4 +1,4 @@
-"""Prints events as they happen: local changes, live data, and the status of a follow."""
+"""Commands that print events: local changes, live data, and the status of a follow."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..parameters import Command, collection_argument, query_of
 from ..settings import Settings, pass_settings
 from .syncing import filter_option, where_option
 
-#: An event, as members and in words.
+#: An event: as members, and in words.
 Event = tuple[dict[str, Any], str]
 
 count_option = click.option(
@@ -96,7 +96,7 @@ def live_event(event: LiveEvent[Entity]) -> Event:
 @filter_option
 @where_option
 @count_option
-@click.option("--until-current", is_flag=True, help="End when the store has what the backend has.")
+@click.option("--until-current", is_flag=True, help="End when the local data is up to date.")
 @pass_settings
 def follow(
     settings: Settings,

@@ -1,1 +1,1 @@
-"""``kvstore inspect``: a store on the whole screen, in a terminal or in a browser."""
+"""``kvstore inspect``: a full-screen view of a store, in a terminal or in a browser."""

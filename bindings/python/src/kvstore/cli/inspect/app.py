@@ -1,4 +1,4 @@
-"""The program that shows a store on the whole screen."""
+"""The full-screen application."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Confirm, Edit { align: center middle; }
 
 
 class Inspector(App[None]):
-    """The program of the screen."""
+    """The application."""
 
     TITLE = "kvstore"
     CSS = _STYLE
@@ -30,8 +30,8 @@ class Inspector(App[None]):
     def __init__(self, source: Source) -> None:
         super().__init__()
         self.source = source
-        self.sub_title = f"{source.place.app_key} in {source.place.directory}"
+        self.sub_title = f"{source.location.app_key} in {source.location.directory}"
 
     def get_default_screen(self) -> Screen[None]:
-        """Return the only screen; dialogs lie over it."""
+        """Return the main screen, which dialogs cover."""
         return StoreScreen(self.source)

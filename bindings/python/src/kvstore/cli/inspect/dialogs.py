@@ -1,4 +1,4 @@
-"""Questions that cover the screen."""
+"""Dialogs over the screen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..output import printable
 
 
 class Confirm(ModalScreen[bool]):
-    """Asks whether to go on."""
+    """Asks for confirmation."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,n", "answer(False)", "No"),
@@ -36,16 +36,16 @@ class Confirm(ModalScreen[bool]):
                 yield Button("No (n)", id="no")
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Answer by a button."""
+        """Return the answer of a button."""
         self.dismiss(event.button.id == "yes")
 
     def action_answer(self, answer: bool) -> None:
-        """Answer by a key."""
+        """Return the answer of a key."""
         self.dismiss(answer)
 
 
 class Edit(ModalScreen[Entity | None]):
-    """Lets an entity be changed as JSON."""
+    """Edits an entity as JSON."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Leave it"),
@@ -60,20 +60,20 @@ class Edit(ModalScreen[Entity | None]):
         """Show the text."""
         with Vertical(classes="dialog wide"):
             yield TextArea(self._text, id="text")
-            yield Static("Ctrl-S saves, Escape leaves it as it was.", id="problem", markup=False)
+            yield Static("Ctrl-S saves, Escape cancels.", id="problem", markup=False)
 
     def action_leave(self) -> None:
-        """Change nothing."""
+        """Close the dialog without a change."""
         self.dismiss(None)
 
     def action_save(self) -> None:
-        """Return the entity, if it is one."""
+        """Return the edited entity, if it is valid."""
         try:
             entity = json.loads(self.query_one(TextArea).text)
         except ValueError as error:
-            self.query_one("#problem", Static).update(f"This is no JSON: {error}")
+            self.query_one("#problem", Static).update(f"This is not valid JSON: {error}")
             return
         if not isinstance(entity, dict):
-            self.query_one("#problem", Static).update("An entity is a JSON object.")
+            self.query_one("#problem", Static).update("An entity must be a JSON object.")
             return
         self.dismiss(entity)

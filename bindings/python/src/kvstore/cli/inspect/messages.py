@@ -1,4 +1,4 @@
-"""What callbacks of the library post to the screen."""
+"""The messages that callbacks of the library post to the screen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...results import Entity
 
 
 class EntitiesChanged(Message):
-    """The entities that are shown are others now."""
+    """The displayed entities have changed."""
 
     def __init__(self, view: int, changes: Changes[Entity] | KVError) -> None:
         super().__init__()
@@ -19,7 +19,7 @@ class EntitiesChanged(Message):
 
 
 class Happened(Message):
-    """Something to tell, in words."""
+    """An event, in words."""
 
     def __init__(self, words: str) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The screen: collections and entities, the queue, what happens, how it stands."""
+"""The main screen: collections and entities, the queue, events and the status."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from .messages import EntitiesChanged, Happened
 from .source import Overview, Source
 from .tables import fill, fill_with_entities
 
-#: How many columns of entities are shown; the entity below has all members.
+#: The number of columns of entities; the pane below shows all members.
 _COLUMNS = 10
-#: How many lines the log has.
+#: The number of lines of the log.
 _LINES = 1000
 
 
 class StoreScreen(Screen[None]):
-    """Shows a store. Callbacks of the library only post messages: nothing waits for the screen."""
+    """Shows a store. Callbacks of the library only post messages, so they never wait."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "app.quit", "Quit"),
@@ -68,7 +68,7 @@ class StoreScreen(Screen[None]):
         super().__init__()
         self.source = source
         self.collection: str | None = None
-        #: What is shown, and the result that is followed, which is another one if that is damaged.
+        #: The displayed entities, and the observed result, which differs if some are damaged.
         self.entities: list[Entity] = []
         self._followed: list[Entity] = []
         self.overview = Overview([], [], {})
@@ -81,7 +81,7 @@ class StoreScreen(Screen[None]):
         self._subscriptions: list[Subscription] = []
 
     def compose(self) -> ComposeResult:
-        """Lay the screen out."""
+        """Create the widgets."""
         yield Header()
         with TabbedContent(initial="data"):
             with TabPane("Data (1)", id="data"), Horizontal():
@@ -103,7 +103,7 @@ class StoreScreen(Screen[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Begin to look."""
+        """Start the updates."""
         self.query_one("#collections", DataTable).add_columns("collection", "entities", "pending")
         pending = self.query_one("#pending", DataTable)
         pending.add_columns(
@@ -120,10 +120,10 @@ class StoreScreen(Screen[None]):
             if subscription is not None:
                 subscription.close()
 
-    # What is shown
+    # Display
 
     def _look(self) -> None:
-        """Read everything again, unless that is under way."""
+        """Read everything again, unless a read is running."""
         if not self._looking.locked():
             self.run_worker(self._read, thread=True)
 
@@ -152,7 +152,7 @@ class StoreScreen(Screen[None]):
             self._choose(overview.collections[0][0])
 
     def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
-        """Show the collection, or the entity, that the cursor is on."""
+        """Show the collection or the entity at the cursor."""
         if event.data_table.id == "collections":
             names = [name for name, _, _ in self.overview.collections]
             if event.cursor_row < len(names) and names[event.cursor_row] != self.collection:
@@ -176,7 +176,7 @@ class StoreScreen(Screen[None]):
         self.query_one("#entities").focus()
 
     def _follow(self, search: str) -> None:
-        """Follow the entities that match, in place of those before."""
+        """Observe the entities that match, in place of the previous query."""
         if self.collection is None:
             return
         self._search = search
@@ -196,7 +196,7 @@ class StoreScreen(Screen[None]):
         problem.update("")
 
     def on_entities_changed(self, message: EntitiesChanged) -> None:
-        """Show the entities as they are now, and tell what has changed."""
+        """Show the current entities, and report the changes."""
         if message.view != self._view:
             return
         if isinstance(message.changes, CorruptError):
@@ -216,7 +216,7 @@ class StoreScreen(Screen[None]):
         self.query_one("#problem", Static).update(printable(words))
 
     def _show_around_damage(self, view: int, error: CorruptError) -> None:
-        """Show what can be read, and say what is damaged."""
+        """Show the readable entities, and report the damaged ones."""
         name, search = self.collection, self._search
         if name is None:
             return
@@ -234,7 +234,7 @@ class StoreScreen(Screen[None]):
                 return
             self.entities = entities
             what = f"Damaged and left out: {', '.join(damaged)}." if damaged else error.message
-            self._show_problem(f"{what} kvstore repair takes it out of the way.")
+            self._show_problem(f"{what} kvstore repair removes them.")
             self._show_entities()
 
         self.run_worker(read, thread=True)
@@ -244,7 +244,7 @@ class StoreScreen(Screen[None]):
         fill_with_entities(table, self.entities)
         self._show_entity(table.cursor_row)
 
-    # What happens
+    # Events
 
     def _on_sync(self, event: SyncEvent) -> None:
         if event.event == "progress":
@@ -258,7 +258,7 @@ class StoreScreen(Screen[None]):
         self.post_message(Happened(text))
 
     def on_happened(self, message: Happened) -> None:
-        """Tell it."""
+        """Add the event to the log."""
         self._tell(message.words)
 
     def _tell(self, words: str) -> None:
@@ -266,10 +266,10 @@ class StoreScreen(Screen[None]):
         self.told.append(line)
         self.query_one("#log", RichLog).write(Text(line))
 
-    # What can be done
+    # Actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer only what can be done here."""
+        """Offer only the actions that are possible here."""
         if action in self._WITH_A_BACKEND and not self.source.has_backend:
             return False
         if action in self._ON_THE_QUEUE:
@@ -277,18 +277,18 @@ class StoreScreen(Screen[None]):
         return True
 
     def on_tabbed_content_tab_activated(self) -> None:
-        """Offer other keys in another tab, and put the cursor where they are for."""
+        """Update the keys for the tab, and focus its table."""
         self.refresh_bindings()
         tables = {"data": "#collections", "queue": "#pending", "events": "#log"}
         if (focus := tables.get(self.query_one(TabbedContent).active)) is not None:
             self.query_one(focus).focus()
 
     def action_show(self, tab: str) -> None:
-        """Go to a tab."""
+        """Switch to a tab."""
         self.query_one(TabbedContent).active = tab
 
     def action_search(self) -> None:
-        """Go to the search."""
+        """Focus the search."""
         self.action_show("data")
         self.query_one("#search").focus()
 
@@ -305,7 +305,7 @@ class StoreScreen(Screen[None]):
         self._on_collection(lambda name: self.source.store(name).sync())
 
     def action_live(self) -> None:
-        """Tell what others do in the collection."""
+        """Show live data of the collection in the log."""
         self._on_collection(self._listen)
 
     def _listen(self, name: str) -> None:
@@ -325,7 +325,7 @@ class StoreScreen(Screen[None]):
             self._attempt(lambda: action(name))
 
     def _attempt(self, action: Callable[[], object]) -> None:
-        """Do something that may take a while, and look again."""
+        """Run an action in the background, then read everything again."""
 
         def attempt() -> None:
             try:
@@ -353,7 +353,7 @@ class StoreScreen(Screen[None]):
             self._attempt(lambda: self.source.store(name).pending.retry(id))
 
     def action_edit(self) -> None:
-        """Change what the write would send."""
+        """Edit the entity that the write would send."""
         if (chosen := self._chosen_write()) is None:
             return
         name, id = chosen
@@ -365,11 +365,11 @@ class StoreScreen(Screen[None]):
         self.app.push_screen(Edit(self.source.pending_detail(name, id)), edited)
 
     def action_revert(self) -> None:
-        """Forget the write, and make the entity what the backend has."""
+        """Drop the write, and restore the backend's version of the entity."""
         self._ask("Undo", lambda name, id: self.source.store(name).pending.revert(id))
 
     def action_drop(self) -> None:
-        """Forget the write; the entity stays."""
+        """Drop the write. The entity stays as it is."""
         self._ask("Forget", lambda name, id: self.source.store(name).pending.drop(id))
 
     def _ask(self, verb: str, action: Callable[[str, str], object]) -> None:

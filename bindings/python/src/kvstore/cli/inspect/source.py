@@ -1,4 +1,4 @@
-"""What the screen shows, and what it can do: the store, its queue and its backend."""
+"""The data of the screen: the store, its queue and its backend."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..output import human_bytes
 from ..parameters import query_of
 from ..settings import Settings, status_of
 
-#: How many entities, and how many pending writes, the screen shows.
+#: The largest number of entities, and of pending writes, on the screen.
 PAGE = 200
 
 OnChanges = Callable[[Changes[Entity] | KVError], object]
@@ -29,7 +29,7 @@ OnChanges = Callable[[Changes[Entity] | KVError], object]
 
 @dataclass(frozen=True)
 class Overview:
-    """What is read again each second."""
+    """The data that is read every second."""
 
     #: Name, entities, pending writes.
     collections: list[tuple[str, int, int]]
@@ -42,23 +42,23 @@ class Source:
 
     def __init__(self, settings: Settings, client: Client) -> None:
         self.client = client
-        self.place = settings.place()
+        self.location = settings.location()
         self.host = settings.host
         self._stores: dict[str, Store] = {}
 
     @property
     def has_backend(self) -> bool:
-        """Return whether anything can be pulled and pushed."""
+        """Return whether the store has a backend."""
         return self.host is not None
 
     def store(self, name: str) -> Store:
-        """Open a collection, once."""
+        """Return a collection, which is opened once."""
         if name not in self._stores:
             self._stores[name] = self.client.collection(name)
         return self._stores[name]
 
     def overview(self) -> Overview:
-        """Look at everything but the entities."""
+        """Read everything except the entities."""
         status = status_of(self.client)
         found = [
             (each.collection, self.store(each.collection).count(), each.pending)
@@ -69,12 +69,12 @@ class Source:
             pending.append(row)
             if len(pending) == PAGE:
                 break
-        online = {None: "not asked yet", True: "yes", False: "no"}[status.online]
-        size = human_bytes(self.place.file.stat().st_size)
+        online = {None: "unknown", True: "yes", False: "no"}[status.online]
+        size = human_bytes(self.location.file.stat().st_size)
         facts = {
-            "file": f"{self.place.file}, {size}",
-            "application": f"{self.place.app_key}, tag {self.place.tag}",
-            "backend": self.host or "none: start with --host to synchronise",
+            "file": f"{self.location.file}, {size}",
+            "application": f"{self.location.app_key}, tag {self.location.tag}",
+            "backend": self.host or "none; --host is needed to synchronise",
             "online": online if self.has_backend else "",
             "user": self._user(),
             "pending": f"{status.pending}, {status.quarantined} of them quarantined",
@@ -94,11 +94,11 @@ class Source:
         return "nobody" if user is None else str(user.get("username"))
 
     def observe(self, name: str, search: str, receive: OnChanges) -> Subscription:
-        """Follow the first entities that match."""
+        """Observe the first entities that match."""
         return self.store(name).observe(page_of(search), receive)
 
     def read_around_damage(self, name: str, search: str) -> tuple[list[Entity], list[str]]:
-        """Return the entities that match and can be read, and the ids of those that are damaged."""
+        """Return the readable entities that match, and the ids of the damaged ones."""
         entities: list[Entity] = []
         damaged: list[str] = []
         with self.store(name).find(page_of(search)) as found:
@@ -110,7 +110,7 @@ class Source:
         return entities, damaged
 
     def pending_detail(self, name: str, id: str) -> Entity | None:
-        """Return what a pending write would send; nothing if that is damaged."""
+        """Return the entity that a pending write would send, or None if it is damaged."""
         try:
             return self.store(name).pending.get(id).entity
         except CorruptError:
@@ -118,7 +118,7 @@ class Source:
 
 
 def page_of(search: str) -> Query:
-    """Make a query of a search: a filter in braces, a predicate format, or nothing.
+    """Make a query from the search field: a filter in braces, a format, or nothing.
 
     >>> page_of('{"a": 1}').to_dict()["filter"], page_of("a > 1").to_dict()["filter"]
     ({'a': 1}, {'a': {'$gt': 1}})

@@ -1,4 +1,4 @@
-"""Filling tables of the screen."""
+"""Fills the tables of the screen."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ..commands.reading import columns_of
 from ..output import cell, printable
 from .source import PAGE
 
-#: How many columns of entities are shown; the entity below has all members.
+#: The number of columns of entities; the pane below shows all members.
 _COLUMNS = 10
-#: How many characters of a cell are shown.
+#: The number of characters in a cell.
 _WIDTH = 60
 
 
 def fill(table: DataTable[Text], rows: Sequence[Sequence[str]]) -> None:
-    """Show other rows, with the cursor where it was."""
+    """Replace the rows, and keep the cursor's position."""
     row = table.cursor_row
     table.clear()
     for cells in rows:
@@ -28,7 +28,7 @@ def fill(table: DataTable[Text], rows: Sequence[Sequence[str]]) -> None:
 
 
 def fill_with_entities(table: DataTable[Text], entities: list[Entity]) -> None:
-    """Show entities, with a column for each of their members, and the cursor where it was."""
+    """Show entities, a column for each member, and keep the cursor's position."""
     names = columns_of(entities)[:_COLUMNS]
     row = table.cursor_row
     table.clear(columns=True)

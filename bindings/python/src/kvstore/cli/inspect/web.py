@@ -1,4 +1,4 @@
-"""The screen in a browser: on the loopback interface, and for whoever knows the token."""
+"""The screen in a browser: on the loopback interface, protected by a token."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _ADDRESS = "127.0.0.1"
 
 
 class GuardedServer(Server):
-    """Serves the screen, and nothing to anybody without the token.
+    """Serves the screen to clients with the token, and nothing to others.
 
-    The address with the token gives a cookie that scripts cannot read and other sites cannot use.
-    Requests under another name, as by DNS rebinding, and sockets that other pages open are
-    refused. The page loads nothing from elsewhere.
+    The address with the token sets a cookie that scripts cannot read and other sites cannot use.
+    Requests with another host name, as in DNS rebinding, and sockets of other pages are refused.
+    The page loads nothing from other hosts.
     """
 
     def __init__(self, command: str, port: int) -> None:
@@ -46,13 +46,13 @@ class GuardedServer(Server):
         return app
 
     async def on_startup(self, app: web.Application) -> None:
-        """Say where it is."""
+        """Print the address."""
         print(f"Open {self.address}\nCtrl-C ends it.", flush=True)
 
     async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         own_page = f"http://{self._authority}"
         if request.host != self._authority or request.headers.get("Origin", own_page) != own_page:
-            raise web.HTTPForbidden(text="This address is not the one that was given.")
+            raise web.HTTPForbidden(text="The address is not valid.")
         if request.path == "/" and self._knows(request.query.get("token")):
             redirect = web.HTTPFound("/")
             redirect.set_cookie(
@@ -81,7 +81,7 @@ class GuardedServer(Server):
 
 
 def serve(port: int) -> None:
-    """Serve the screen of this process's options, which are in the environment, until Ctrl-C."""
+    """Serve the screen until Ctrl-C. Its options are in the environment."""
     listener = socket.create_server((_ADDRESS, port))
     command = shlex.join([sys.executable, "-m", "kvstore.cli", "inspect"])
     server = GuardedServer(command, listener.getsockname()[1])

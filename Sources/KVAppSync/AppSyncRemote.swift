@@ -1,0 +1,190 @@
+internal import KVBase
+package import KVJSON
+package import KVModels
+package import KVQuery
+package import KVSync
+
+/// The models of an API of AppSync whose conflict detection is switched on: see `Remote`.
+///
+/// Filters are not put into the backend's words: pages come whole, and what does not match is left out here.
+package final class AppSyncRemote: PagewiseRemote {
+  /// The documents and the record format of one model.
+  struct Table: Sendable {
+    let format: RecordFormat
+    let documents: ModelDocuments
+    let records: ModelRecords
+  }
+
+  let service: AppSyncService
+  private let tables: [RecordID: Table]
+
+  package init(_ service: AppSyncService, _ schema: ModelSchema) {
+    self.service = service
+    tables = Dictionary(
+      schema.models.map { model in
+        (
+          RecordID(model.name),
+          Table(
+            format: model.recordFormat, documents: ModelDocuments(model, in: schema),
+            records: ModelRecords(model))
+        )
+      }
+    ) { first, _ in first }
+  }
+
+  func table(_ collection: String) throws(StoreError) -> Table {
+    guard let table = tables[RecordID(collection)] else {
+      throw StoreError(.invalid, "The schema has no model \"\(collection)\".")
+    }
+    return table
+  }
+
+  package func format(of collection: String) -> RecordFormat {
+    tables[RecordID(collection)]?.format ?? .default
+  }
+
+  /// Each write names the version that it replaces.
+  package var keepsConditions: Bool { true }
+
+  /// A backend that merges takes what is sent for what was changed.
+  package var sendsDifferences: Bool { true }
+
+  /// One write after the other, in their order.
+  package var limits: RemoteLimits {
+    var limits = RemoteLimits()
+    limits.recordsPerAnswer = .max
+    limits.idsPerQuery = 25
+    limits.createsPerRequest = 1
+    return limits
+  }
+
+  // MARK: Pages
+
+  package var firstPage: PageToken { PageToken("") }
+  package var pageSize: Int { service.configuration.pageSize }
+  package var evaluatesQueries: Bool { false }
+
+  package func fetch(
+    _ query: Query, at token: PageToken, size: Int, in collection: String, call: Call,
+    receive: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> PageAnswer {
+    let table = try table(collection)
+    let page = try page(of: table, at: token, size: size, since: nil, call)
+    let live = page.items.compactMap { item in
+      let (record, isDeleted) = table.records.record(of: item)
+      return isDeleted ? nil : JSONValue.object(record).bytes
+    }
+    let matcher = Matcher(query.filter, of: table.format)
+    var count = 0
+    try RecordBatch.lend(live.jsonArray(or: StoreError.noMemory), table.format) {
+      (batch) throws(StoreError) in
+      let selected = try batch.filtered { (record) throws(StoreError) in
+        try matcher.selects(record)
+      }
+      count = selected.count
+      try receive(selected)
+    }
+    return PageAnswer(
+      count: count, next: page.next,
+      answer: ReadAnswer(startedAt: page.moment, mayBeCut: page.isCut))
+  }
+
+  /// A page of a sync query. What cannot be read is left out: one bad record must not hold up the others.
+  struct Page {
+    let items: [JSONObject]
+    let next: PageToken?
+    let startedAt: Int64
+    /// Whether items are missing that could not be given.
+    let isCut: Bool
+
+    /// What changes can be asked for since; nil where something is missing.
+    var moment: BackendMoment? { isCut ? nil : BackendMoment(String(startedAt)) }
+  }
+
+  func page(
+    of table: Table, at token: PageToken, size: Int, since: Int64?, _ call: Call
+  ) throws(StoreError) -> Page {
+    var variables: JSONObject = ["limit": .int(Int64(size))]
+    if !token.text.isEmpty { variables["nextToken"] = .string(token.text) }
+    if let since { variables["lastSync"] = .int(since) }
+    let answer = try service.exchange(table.documents.sync(variables), variables, call: call)
+    let field = table.documents.syncField
+    guard let page = answer.data[field]?.objectValue, let items = page["items"]?.arrayValue else {
+      if let error = answer.errors.first { throw AppSyncErrors.error(error) }
+      throw .badAnswer("The backend's answer has no items of \(field).")
+    }
+    guard let startedAt = page["startedAt"]?.intValue else {
+      throw .badAnswer("The backend's answer does not say when it began.")
+    }
+    let readable = items.compactMap(\.objectValue).filter(table.isReadable)
+    return Page(
+      items: readable, next: try Self.next(page["nextToken"]), startedAt: startedAt,
+      isCut: readable.count < items.count || !answer.errors.isEmpty)
+  }
+
+  private static func next(_ token: JSONValue?) throws(StoreError) -> PageToken? {
+    switch token {
+    case .null, nil: return nil
+    case .string(let text) where !text.isEmpty: return PageToken(text)
+    default: throw .badAnswer("The backend's nextToken is no text.")
+    }
+  }
+
+  // MARK: Ids
+
+  package func find(
+    ids: [String], in collection: String, call: Call,
+    receive: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    let table = try table(collection)
+    let found = try items(ids, of: table, call).compactMap { item -> [UInt8]? in
+      guard let (record, isDeleted) = item.map(table.records.record(of:)), !isDeleted else {
+        return nil
+      }
+      return JSONValue.object(record).bytes
+    }
+    try RecordBatch.lend(found.jsonArray(or: StoreError.noMemory), table.format, to: receive)
+    return ReadAnswer()
+  }
+
+  /// What the backend has under each id, deletions included; nil: nothing.
+  func items(
+    _ ids: [String], of table: Table, _ call: Call
+  ) throws(StoreError) -> [JSONObject?] {
+    var keys: [[JSONValue]] = []
+    for id in ids { keys.append(try table.values(ofKey: id)) }
+    guard !keys.isEmpty else { return [] }
+    let (document, variables) = table.documents.get(keys)
+    let data = try service.data(document, variables, call: call)
+    var items: [JSONObject?] = []
+    for (number, id) in ids.enumerated() {
+      // Only null says that there is none.
+      guard let value = data["r\(number)"] else {
+        throw .badAnswer("The backend's answer lacks a record that was asked for.")
+      }
+      let item = value.objectValue
+      guard item.map(table.isReadable) ?? value.isNull else {
+        throw .badAnswer("The backend sent a record without a key or version.")
+      }
+      if let item, table.format.key(of: item)?.hasSameBytes(as: id) != true {
+        throw .badAnswer("The backend sent a record that was not asked for.")
+      }
+      items.append(item)
+    }
+    return items
+  }
+}
+
+extension AppSyncRemote.Table {
+  /// Whether an item says which record it is, and which version of it.
+  func isReadable(_ item: JSONObject) -> Bool {
+    format.key(of: item) != nil && item["_version"]?.intValue != nil
+  }
+
+  func values(ofKey key: String) throws(StoreError) -> [JSONValue] {
+    guard let values = format.values(ofKey: key) else {
+      throw StoreError(.invalid, "\(key.debugDescription) is no id of a \(documents.model.name).")
+    }
+    return values
+  }
+}

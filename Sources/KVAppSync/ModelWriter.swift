@@ -1,0 +1,173 @@
+internal import KVBase
+internal import KVJSON
+internal import KVModels
+internal import KVSync
+
+/// Carries out the writes of one model, for one call.
+struct ModelWriter {
+  private let remote: AppSyncRemote
+  private let table: AppSyncRemote.Table
+  private let call: Call
+
+  init(_ remote: AppSyncRemote, _ table: AppSyncRemote.Table, call: Call) {
+    (self.remote, self.table, self.call) = (remote, table, call)
+  }
+
+  func outcome(of write: RemoteWrite) throws(StoreError) -> RemoteOutcome {
+    switch write {
+    case .create(let record): return try create(record)
+    case .createMany(let records):
+      return .storedMany(
+        records.map { record in
+          Result { () throws(StoreError) in try create(record).record }
+        })
+    case .update(_, let record, .isMissing, _): return try create(record)
+    case .update(_, let record, .version(let version), let base):
+      return try update(
+        record, from: try base.map(Self.object), try Self.number(version))
+    case .update(let id, let record, .none, _): return try replace(id, record)
+    case .delete(let id, .version(let version)):
+      return try delete(id, try Self.number(version))
+    case .delete(let id, .none), .delete(let id, .isMissing):
+      return try deleteAny(id)
+    case .batch(let writes):
+      return .batch(
+        writes.map { write in
+          Result { () throws(StoreError) in try outcome(of: write) }
+        })
+    }
+  }
+
+  // MARK: One write
+
+  /// A duplicate is a `.conflict`; what was deleted there is made live again.
+  private func create(_ record: [UInt8]) throws(StoreError) -> RemoteOutcome {
+    let object = try Self.object(record)
+    do throws(StoreError) {
+      return try mutate(.create, table.records.creation(of: object))
+    } catch {
+      guard error.saysConditionFailed, let id = table.format.key(of: object),
+        let item = try item(id), item["_deleted"]?.boolValue == true
+      else { throw error }
+      let version = item["_version"] ?? .null
+      return try mutate(.update, table.records.update(of: object, from: nil, version))
+    }
+  }
+
+  /// Updates a record; throws `.notFound` if it no longer exists.
+  private func update(
+    _ record: [UInt8], from base: JSONObject?, _ version: JSONValue
+  ) throws(StoreError) -> RemoteOutcome {
+    let input = table.records.update(of: try Self.object(record), from: base, version)
+    if table.records.hasLists(input) { try check(version, of: input) }
+    do throws(StoreError) { return try mutate(.update, input) } catch {
+      throw error.saysConditionFailed ? error.asMissing : error
+    }
+  }
+
+  /// Throws `.conflict` if the backend has another version. A backend that merges would append a list that it has
+  /// already, because the answer to an earlier attempt was lost.
+  private func check(
+    _ version: JSONValue, of input: JSONObject
+  ) throws(StoreError) {
+    guard let id = table.format.key(of: input),
+      let item = try item(id), item["_version"] != version
+    else { return }
+    var error = StoreError(.conflict, "The backend has another version of this record.")
+    error.statedClass = .conflict
+    throw error
+  }
+
+  /// Creates the record, or puts it in place of whatever is there: the backend has no write without a version.
+  private func replace(
+    _ id: String, _ record: [UInt8]
+  ) throws(StoreError) -> RemoteOutcome {
+    guard let item = try item(id) else {
+      return try create(record)
+    }
+    let (base, isDeleted) = table.records.record(of: item)
+    return try update(
+      record, from: isDeleted ? nil : base, item["_version"] ?? .null)
+  }
+
+  private func delete(
+    _ id: String, _ version: JSONValue
+  ) throws(StoreError) -> RemoteOutcome {
+    let input = table.records.deletion(of: try table.values(ofKey: id), version)
+    do throws(StoreError) {
+      _ = try mutate(.delete, input)
+      return .deleted(1)
+    } catch {
+      guard error.saysConditionFailed else { throw error }
+      return .deleted(0)
+    }
+  }
+
+  private func deleteAny(
+    _ id: String
+  ) throws(StoreError) -> RemoteOutcome {
+    guard let item = try item(id),
+      item["_deleted"]?.boolValue != true
+    else { return .deleted(0) }
+    return try delete(id, item["_version"] ?? .null)
+  }
+
+  /// What the backend has under an id, a deletion included.
+  private func item(_ id: String) throws(StoreError) -> JSONObject? {
+    try remote.items([id], of: table, call).first ?? nil
+  }
+
+  private func mutate(
+    _ mutation: ModelDocuments.Mutation, _ input: JSONObject
+  ) throws(StoreError) -> RemoteOutcome {
+    let data = try remote.service.data(
+      table.documents.document(of: mutation), ["input": .object(input)], isMutation: true,
+      call: call)
+    guard let item = data[table.documents.field(of: mutation)]?.objectValue,
+      let key = table.format.key(of: item), table.isReadable(item),
+      mutation == .delete || item["_deleted"]?.boolValue != true
+    else { throw .badAnswer("The backend's answer does not have the record that was written.") }
+    guard table.format.key(of: input)?.hasSameBytes(as: key) ?? true else {
+      throw .badAnswer("The backend answered with another record than the one that was written.")
+    }
+    return .stored(JSONValue.object(table.records.record(of: item).record).bytes)
+  }
+
+  // MARK: Values
+
+  private static func object(_ record: [UInt8]) throws(StoreError) -> JSONObject {
+    guard let object = try JSONValue.ifValid(record)?.objectValue else {
+      throw StoreError(.corrupt, "A record that was to be sent is no JSON object.")
+    }
+    return object
+  }
+
+  private static func number(_ version: RecordVersion) throws(StoreError) -> JSONValue {
+    guard let number = Int64(version.text) else {
+      throw StoreError(.corrupt, "A record's _version is no integer.")
+    }
+    return .int(number)
+  }
+}
+
+extension RemoteOutcome {
+  fileprivate var record: [UInt8] {
+    get throws(StoreError) {
+      guard case .stored(let record) = self else {
+        throw .badAnswer("The backend did not store a new record.")
+      }
+      return record
+    }
+  }
+}
+
+extension StoreError {
+  /// Whether a condition was not met, that there is such a record above all.
+  fileprivate var saysConditionFailed: Bool { answer?.error == "ConditionalCheckFailedException" }
+
+  fileprivate var asMissing: StoreError {
+    var error = self
+    (error.kind, error.statedClass) = (.notFound, .refused)
+    return error
+  }
+}

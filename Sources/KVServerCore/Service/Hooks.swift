@@ -1,0 +1,188 @@
+internal import KVBase
+internal import KVJSON
+
+/// Asks the operator's service about one request to a collection. The administrator's requests have no hooks: the service
+/// itself makes such requests, and would ask itself for ever.
+struct Hooks: Sendable {
+  private let client: LogicClient
+  private let request: Request
+  private let head: JSONObject
+  private let collection: String
+
+  /// Nil: nobody is asked.
+  init?(_ call: AuthenticatedRequest, _ collection: String, of service: Service) {
+    guard let client = service.logic(for: call), !call.isAdministrator else { return nil }
+    self.client = client
+    self.collection = collection
+    request = call.request
+    var head = call.logicHead
+    head["collection"] = .string(collection)
+    self.head = head
+  }
+
+  // MARK: Saving and deleting
+
+  /// Asks about writes before they are carried out. Entities may come back changed; what is refused is a failure.
+  func before(
+    _ writes: [Result<EntityWrite, ServerError>]
+  ) throws(ServerError) -> [Result<EntityWrite, ServerError>] {
+    var writes = writes
+    try ask(.beforeSave, about: &writes, as: "entities") { $0.draft?.json }
+    try ask(.beforeDelete, about: &writes, as: "ids") {
+      $0.isDelete ? JSONValue.string($0.id).bytes : nil
+    }
+    return writes
+  }
+
+  /// `json` gives what the service is told of a write; nil: the hook is not for it.
+  private func ask(
+    _ hook: Hook, about writes: inout [Result<EntityWrite, ServerError>], as name: String,
+    json: (EntityWrite) -> [UInt8]?
+  ) throws(ServerError) {
+    guard isWanted(hook) else { return }
+    let concerned = writes.indices.compactMap { index in
+      (try? writes[index].get()).flatMap(json).map { (index: index, json: $0) }
+    }
+    guard !concerned.isEmpty,
+      let reply = try send(hook, { $0.add(name, json: concerned.map(\.json).jsonArray) })
+    else { return }
+    if hook == .beforeSave, let changed = try reply.list("entities") {
+      guard changed.count == concerned.count else {
+        throw LogicClient.misunderstanding("\(changed.count) entities, not \(concerned.count)")
+      }
+      for (entity, json) in zip(concerned, changed) where !json.elementsEqual("null".utf8) {
+        writes[entity.index] = try writes[entity.index].get().replacing(by: json)
+      }
+    }
+    for refusal in try reply.refusals() {
+      guard concerned.indices.contains(refusal.index) else {
+        throw LogicClient.misunderstanding("an error has the index \(refusal.index)")
+      }
+      writes[concerned[refusal.index].index] = .failure(refusal.error)
+    }
+  }
+
+  /// Tells the service what was written and deleted.
+  func after(
+    _ writes: [Result<EntityWrite, ServerError>], _ results: [Result<WrittenEntity?, ServerError>]
+  ) {
+    guard isWanted(.afterSave) || isWanted(.afterDelete) else { return }
+    var saved: [[UInt8]] = []
+    var deleted: [[UInt8]] = []
+    for (write, result) in zip(writes, results) {
+      guard case .success(let written) = result, let write = try? write.get() else { continue }
+      if let written {
+        saved.append(written.body)
+      } else {
+        deleted.append(JSONValue.string(write.id).bytes)
+      }
+    }
+    if !saved.isEmpty { report(.afterSave) { $0.add("entities", json: saved.jsonArray) } }
+    if !deleted.isEmpty { report(.afterDelete) { $0.add("ids", json: deleted.jsonArray) } }
+  }
+
+  /// Asks before entities are deleted by a query.
+  func beforeDelete(matching query: String) throws(ServerError) {
+    let reply = try send(.beforeDelete) { $0.add("query", .string(query)) }
+    // They would be about single entities, which the service was not told.
+    guard try reply?.refusals().isEmpty ?? true else {
+      throw LogicClient.misunderstanding("errors about a deletion by a query")
+    }
+  }
+
+  /// Tells the service how many entities a query has deleted.
+  func afterDelete(matching query: String, count: Int) {
+    report(.afterDelete) {
+      $0.add("query", .string(query))
+      $0.add("count", .int(Int64(count)))
+    }
+  }
+
+  // MARK: Fetching
+
+  /// The decision of a hook about a fetch.
+  enum Fetch {
+    case proceed
+    /// The entities that may be fetched, and that the client asks for.
+    case narrowed(query: String)
+    /// The service has answered the request itself.
+    case answered(Response)
+  }
+
+  /// Asks before entities are read. `id` nil: `query` selects them.
+  func beforeFetch(id: String?, query: String?) throws(ServerError) -> Fetch {
+    let reply = try send(.beforeFetch) {
+      if let id { $0.add("id", .string(id)) }
+      if let query { $0.add("query", .string(query)) }
+    }
+    guard let reply else { return .proceed }
+    if let body = reply.json("response") { return .answered(Response.json(200, body)) }
+    guard let query = try reply.object("query") else { return .proceed }
+    return .narrowed(query: String(decoding: query, as: UTF8.self))
+  }
+
+  /// What the service makes of entities that are about to be sent; nil: it leaves all as they are. Both are JSON, with
+  /// commas between.
+  var afterFetch: (@Sendable (Payload) throws(ServerError) -> [UInt8])? {
+    guard isWanted(.afterFetch) else { return nil }
+    return { (entities) throws(ServerError) in
+      let original = entities.withBytes { Array($0) }
+      guard !original.isEmpty else { return original }
+      let reply = try send(.afterFetch) { message in
+        message.add("entities", json: [UInt8(ascii: "[")] + original + [UInt8(ascii: "]")])
+      }
+      guard let changed = try reply?.list("entities") else { return original }
+      guard changed.allSatisfy({ $0.first == UInt8(ascii: "{") }) else {
+        throw LogicClient.misunderstanding("entities that are no objects")
+      }
+      return Array(changed.joined(separator: [UInt8(ascii: ",")]))
+    }
+  }
+
+  // MARK: Parts
+
+  /// Nil: the service has nothing to say, or is not asked.
+  private func send(
+    _ hook: Hook, _ fill: (inout JSONObjectWriter) -> Void
+  ) throws(ServerError) -> LogicReply? {
+    guard isWanted(hook) else { return nil }
+    var head = head
+    head["event"] = .string(hook.rawValue)
+    var message = JSONObjectWriter(head)
+    fill(&message)
+    return try client.ask(hook.rawValue, message.finish(), for: request)
+  }
+
+  private func isWanted(_ hook: Hook) -> Bool { client.isWanted(hook, on: collection) }
+
+  /// The same for what has happened already: it stays, whatever the service says; a failure is in the log.
+  private func report(_ hook: Hook, _ fill: (inout JSONObjectWriter) -> Void) {
+    _ = try? send(hook, fill)
+  }
+}
+
+extension EntityWrite {
+  /// The entity to write; nil for a deletion.
+  fileprivate var draft: EntityDraft? {
+    switch self {
+    case .create(let draft), .put(let draft, if: _): draft
+    case .delete: nil
+    }
+  }
+
+  /// The same write of another entity, which the operator's service gave.
+  fileprivate func replacing(by json: [UInt8]) -> Result<EntityWrite, ServerError> {
+    Result { () throws(ServerError) in
+      do throws(ServerError) {
+        switch self {
+        case .create: return .create(try Service.draft(Payload(json)))
+        case .put(let draft, if: let condition):
+          return .put(try Service.draft(Payload(json), id: draft.id), if: condition)
+        case .delete: return self
+        }
+      } catch {
+        throw LogicClient.misunderstanding("an entity that cannot be saved: \(error.debug)")
+      }
+    }
+  }
+}

@@ -1,0 +1,95 @@
+internal import KVBase
+internal import KVJSON
+
+/// Business logic: what the operator's own service says about requests.
+extension Service {
+  /// The service of an app; nil: it has none.
+  func logic(for call: AuthenticatedRequest) -> LogicClient? {
+    logic(of: call.app).map { LogicClient(logic: $0, metrics: logicMetrics, log: log) }
+  }
+
+  func logic(of app: App) -> (any BusinessLogic)? { settings.logic[RecordID(app.key)] }
+
+  /// Carries out writes, with the hooks around them.
+  ///
+  /// `check` looks at them once more, as they are after the hooks.
+  func perform(
+    _ writes: [Result<EntityWrite, ServerError>], for call: AuthenticatedRequest, in name: String,
+    check: ([Result<EntityWrite, ServerError>]) -> [Result<EntityWrite, ServerError>] = { $0 }
+  ) throws(ServerError) -> [Result<WrittenEntity?, ServerError>] {
+    let key = call.collection(name)
+    guard let hooks = Hooks(call, name, of: self) else {
+      return try store.entities.perform(check(writes), in: key, for: call.principal)
+    }
+    let allowed = check(try hooks.before(writes))
+    let results = try store.entities.perform(allowed, in: key, for: call.principal)
+    hooks.after(allowed, results)
+    return results
+  }
+
+  /// Carries out one write, with the hooks around it. Nil: the entity was deleted.
+  func perform(
+    _ write: EntityWrite, for call: AuthenticatedRequest, in name: String
+  ) throws(ServerError) -> WrittenEntity? {
+    let results = try perform([.success(write)], for: call, in: name)
+    guard let result = results.first else { throw ServerError(.internalErrorRetry) }
+    return try result.get()
+  }
+
+  /// Reads entities, with the hooks around that.
+  func fetch(
+    _ call: AuthenticatedRequest, in name: String, id: String? = nil,
+    read: (AuthenticatedRequest) throws(ServerError) -> Response
+  ) throws(ServerError) -> Response {
+    guard let hooks = Hooks(call, name, of: self) else { return try read(call) }
+    var call = call
+    switch try hooks.beforeFetch(id: id, query: call["query"]) {
+    case .answered(let response): return response
+    case .narrowed(let query): call.filter = query
+    case .proceed: break
+    }
+    call.afterFetch = hooks.afterFetch
+    return try read(call)
+  }
+
+  /// Calls a custom endpoint of the operator's service.
+  func customEndpoint(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response
+  {
+    guard let client = logic(for: call), client.logic.hasEndpoint(name) else {
+      throw ServerError(.endpointNotFound)
+    }
+    var head = call.logicHead
+    head["event"] = "custom"
+    head["endpoint"] = .string(name)
+    var message = JSONObjectWriter(head)
+    if !call.body.isBlank {
+      let body = call.body.withBytes { Array($0) }
+      do { _ = try JSONValue(parsing: body) } catch { throw ServerError(error) }
+      message.add("body", json: body)
+    }
+    let answer = try client.send("custom", message.finish(), for: call.request)
+    guard (200..<500).contains(answer.status) else {
+      client.metrics.add("custom", .failed)
+      log.error("business logic, \(name), request \(call.request.id): status \(answer.status)")
+      throw ServerError(.logicFailed, "business logic failed")
+    }
+    client.metrics.add("custom", answer.status < 400 ? .accepted : .refused)
+    return answer.body.isEmpty
+      ? Response(answer.status) : Response.json(answer.status, answer.body)
+  }
+}
+
+extension AuthenticatedRequest {
+  /// What the operator's service is told of every request.
+  var logicHead: JSONObject {
+    var head: JSONObject = ["app": .string(app.key), "requestId": .string(request.id)]
+    switch principal {
+    case .user(let id):
+      head["role"] = "user"
+      head["user"] = .string(id)
+    case .app: head["role"] = "app"
+    case .master: head["role"] = "master"
+    }
+    return head
+  }
+}

@@ -1,0 +1,145 @@
+internal import KVBase
+internal import KVJSON
+internal import KVQuery
+internal import KVServerCore
+
+/// The indexes of collections. Safe from any thread, and on several servers: every step holds the app's row, as every write does,
+/// and what is left to do stands in the database.
+final class PostgresIndexes: IndexStore {
+  /// The largest number of entities, and of bytes, that one transaction adds to an index: writes wait for so long.
+  private static let batchRows = 500
+  private static let batchBytes: Int64 = 4 << 20
+
+  private let writer: AppWriter
+  private let collections: PostgresCollections
+  private var database: PostgresDatabase { writer.database }
+
+  init(_ writer: AppWriter, _ collections: PostgresCollections) {
+    self.writer = writer
+    self.collections = collections
+  }
+
+  func indexes(of key: CollectionKey) throws(ServerError) -> [CollectionIndex] {
+    try collections.state(key).indexes.filter { $0.state != .dropping }
+      .map { CollectionIndex($0.spec, isReady: $0.state == .ready, shape: $0.shape) }
+  }
+
+  func use(for query: Query, in key: CollectionKey) throws(ServerError) -> IndexUse? {
+    IndexUse(query, try collections.state(key).indexes)
+  }
+
+  func add(_ spec: IndexSpec, to key: CollectionKey) throws(ServerError) {
+    let select = CollectionState.select(key, user: "")
+    _ = try writer.write(app: key.app, reading: [select]) {
+      (transaction, rows) throws(PostgresError) -> Result<Bool, ServerError> in
+      let state = try collections.make(collections.state(key, rows[0]), in: transaction)
+      let others = state.indexes.filter { $0.state != .dropping }
+      let isNew = CollectionIndex.isNew(spec, beside: others.map(\.spec))
+      if case .success(true) = isNew, let number = state.number {
+        try Self.make(spec, in: number, transaction)
+      }
+      return isNew
+    }.get()
+  }
+
+  private static func make(
+    _ spec: IndexSpec, in collection: Int64, _ transaction: AppWriter.Transaction
+  ) throws(PostgresError) {
+    let rows = try transaction.run(
+      """
+      INSERT INTO entity_index (collection, name, spec)
+      VALUES (\(bind: collection), \(bind: spec.name), \(bind: JSONValue.object(spec.json).text))
+      RETURNING \(EntityIndex.element)
+      """)
+    guard let index = EntityIndex(rows.text(0, 0)) else {
+      throw PostgresError(.other, "an index cannot be read back")
+    }
+    for statement in index.create { transaction.enqueue(statement) }
+  }
+
+  /// Its table stays, and is kept up, until no query uses it any more.
+  func remove(_ name: String, from key: CollectionKey) throws(ServerError) -> Bool {
+    try writer.write(app: key.app) { (transaction, _) throws(PostgresError) in
+      let rows = try transaction.run(
+        """
+        UPDATE entity_index SET name = NULL, progress = -1 WHERE name = \(bind: name)
+          AND collection = (SELECT number FROM collection
+            WHERE app = \(bind: key.app) AND name = \(bind: key.name))
+        """)
+      return rows.changes == 1
+    }
+  }
+
+  // MARK: Work
+
+  func buildNext() throws(ServerError) -> Bool {
+    let rows = try storage { () throws(PostgresError) in
+      try database.read(
+        """
+        SELECT c.app, i.number, i.progress < 0 FROM entity_index AS i
+        JOIN collection AS c ON c.number = i.collection
+        WHERE i.progress IS NOT NULL ORDER BY i.number LIMIT 1
+        """)
+    }
+    guard !rows.isEmpty else { return false }
+    let (app, number) = (rows.int64(0, 0), rows.int64(0, 1))
+    if rows.flag(0, 2) { try drop(number, app: app) } else { try fill(number, app: app) }
+    return true
+  }
+
+  /// Waits only for a moment for queries that still use it: whoever writes meanwhile waits behind this.
+  private func drop(_ number: Int64, app: Int64) throws(ServerError) {
+    try writer.write(app: app) { (transaction, _) in
+      transaction.enqueue("SET LOCAL lock_timeout = '500ms'")
+      transaction.enqueue("DROP TABLE IF EXISTS x\(sql: String(number))")
+      transaction.enqueue("DELETE FROM entity_index WHERE number = \(bind: number)")
+    }
+  }
+
+  private func fill(_ number: Int64, app: Int64) throws(ServerError) {
+    let reading: SQL = """
+      SELECT \(EntityIndex.element), collection, progress FROM entity_index
+      WHERE number = \(bind: number) AND progress >= 0
+      """
+    let isFilled = try writer.write(app: app, reading: [reading]) {
+      (transaction, rows) throws(PostgresError) in
+      guard !rows[0].isEmpty, let index = EntityIndex(rows[0].text(0, 0)) else { return false }
+      return try Self.fill(
+        index, of: rows[0].int64(0, 1), after: rows[0].int64(0, 2), transaction)
+    }
+    guard isFilled else { return }
+    // A new table has no statistics, and PostgreSQL would not trust the index.
+    try storage { () throws(PostgresError) in
+      _ = try database.read("ANALYZE x\(sql: String(number))")
+    }
+  }
+
+  /// Adds the next entities; true: there are none any more.
+  private static func fill(
+    _ index: EntityIndex, of collection: Int64, after last: Int64,
+    _ transaction: AppWriter.Transaction
+  ) throws(PostgresError) -> Bool {
+    let entities = try transaction.run(
+      """
+      SELECT n, body FROM (
+        SELECT n, body, sum(length(body)) OVER (ORDER BY n) - length(body) AS before FROM (
+          SELECT n, body FROM entity WHERE collection = \(bind: collection) AND n > \(bind: last)
+          ORDER BY n LIMIT \(bind: batchRows)) AS next) AS sized
+      WHERE before < \(bind: batchBytes) ORDER BY n
+      """)
+    var (rows, numbers): ([[[UInt8]]], [Int64]) = ([], [])
+    var (shape, isCut) = (IndexShape.plain, false)
+    for row in 0..<entities.count {
+      let entry = index.entry(entities.bytes(row, 1))
+      rows += entry.rows
+      numbers += entry.rows.map { _ in entities.int64(row, 0) }
+      (shape, isCut) = (max(shape, entry.shape), isCut || entry.isCut)
+    }
+    if !rows.isEmpty { transaction.enqueue(index.insert(rows, numbers: numbers)) }
+    if let note = index.note(shape, isCut: isCut) { transaction.enqueue(note) }
+    let progress = entities.isEmpty ? nil : entities.int64(entities.count - 1, 0)
+    transaction.enqueue(
+      "UPDATE entity_index SET progress = \(bind: progress) WHERE number = \(bind: index.number)")
+    return entities.isEmpty
+  }
+}

@@ -1,0 +1,182 @@
+internal import KVBase
+internal import KVJSON
+internal import KVQuery
+internal import KVSQLite
+internal import KVServerCore
+
+/// The indexes of collections: the tables and triggers that the client library has as well. Safe from any thread.
+final class SQLiteIndexes: IndexStore {
+  /// The number of entities that one transaction adds to an index: writes wait for so long. Dropping one is a single
+  /// transaction, whose time follows the size of the index.
+  private static let batchRows: Int64 = 500
+
+  private let database: Database
+  private let histories: Histories
+  private let collections: CollectionRegistry
+
+  init(_ database: Database, _ histories: Histories, collections: CollectionRegistry) {
+    self.database = database
+    self.histories = histories
+    self.collections = collections
+  }
+
+  func indexes(of key: CollectionKey) throws(ServerError) -> [CollectionIndex] {
+    guard let collection = collections.find(key) else { return [] }
+    return try read { (connection: borrowing Connection) throws(SQLiteError) in
+      try Self.indexes(of: collection, on: connection)
+    }
+  }
+
+  private static func indexes(
+    of collection: EntityCollection, on connection: borrowing Connection
+  ) throws(SQLiteError) -> [CollectionIndex] {
+    let rows = try connection.statement(
+      """
+      SELECT spec, progress IS NULL, shape FROM indexes
+      WHERE collection = \(bind: collection.number) ORDER BY number
+      """)
+    var found: [CollectionIndex] = []
+    while try rows.step() {
+      guard let spec = try? IndexSpec(parsing: rows.text(0) ?? "") else { continue }
+      let shape = IndexShape(rawValue: rows.int64(2)) ?? .unusable
+      found.append(CollectionIndex(spec, isReady: rows.int64(1) != 0, shape: shape))
+    }
+    return found
+  }
+
+  func use(for query: Query, in key: CollectionKey) throws(ServerError) -> IndexUse? {
+    guard let collection = collections.find(key) else { return nil }
+    return try read { (connection: borrowing Connection) throws(SQLiteError) in
+      try collection.use(for: query, on: connection)
+    }
+  }
+
+  func add(_ spec: IndexSpec, to key: CollectionKey) throws(ServerError) {
+    let collection = try histories.make(key)
+    // Looked at where it is added: others add indexes at the same time.
+    _ = try write {
+      (connection: borrowing Connection) throws(SQLiteError) -> Result<Bool, ServerError> in
+      let known = try Self.indexes(of: collection, on: connection)
+      let isNew = CollectionIndex.isNew(spec, beside: known.map(\.spec))
+      guard case .success(true) = isNew else { return isNew }
+      try connection.run(
+        """
+        INSERT INTO indexes (collection, name, spec)
+        VALUES (\(bind: collection.number), \(bind: spec.name), \(bind: JSONValue.object(spec.json).text))
+        """)
+      try connection.execute(
+        IndexTable(number: connection.lastInsertRow, spec, on: collection.table).create)
+      return isNew
+    }.get()
+  }
+
+  func remove(_ name: String, from key: CollectionKey) throws(ServerError) -> Bool {
+    guard let collection = collections.find(key) else { return false }
+    return try write { (connection: borrowing Connection) throws(SQLiteError) in
+      let row = try connection.statement(
+        """
+        SELECT number, spec FROM indexes
+        WHERE collection = \(bind: collection.number) AND name = \(bind: name)
+        """)
+      guard try row.step() else { return false }
+      let number = row.int64(0)
+      let spec = try? IndexSpec(parsing: row.text(1) ?? "")
+      row.reset()
+      if let spec {
+        try connection.execute(IndexTable(number: number, spec, on: collection.table).drop)
+      }
+      try connection.run("DELETE FROM indexes WHERE number = \(bind: number)")
+      return true
+    }
+  }
+
+  // MARK: Work
+
+  func buildNext() throws(ServerError) -> Bool {
+    let isLeft = try read { (connection: borrowing Connection) throws(SQLiteError) in
+      try connection.statement("SELECT 1 FROM indexes WHERE progress IS NOT NULL").step()
+    }
+    guard isLeft else { return false }
+    return try fillNext()
+  }
+
+  private func fillNext() throws(ServerError) -> Bool {
+    try write { (connection: borrowing Connection) throws(SQLiteError) in
+      let row = try connection.statement(
+        """
+        SELECT number, spec, progress, collection FROM indexes WHERE progress IS NOT NULL
+        ORDER BY number LIMIT 1
+        """)
+      guard try row.step(), let spec = try? IndexSpec(parsing: row.text(1) ?? "") else {
+        return false
+      }
+      let (first, entities) = (row.int64(2), EntityCollection.table(row.int64(3)))
+      let index = IndexTable(number: row.int64(0), spec, on: entities)
+      row.reset()
+      let next = try connection.prepare(index.lastRow(after: first, limit: Self.batchRows))
+      let last = try next.step() && !next.isNull(0) ? next.int64(0) : nil
+      if let last { try index.fill(after: first, through: last, on: connection) }
+      try connection.run(
+        "UPDATE indexes SET progress = \(bind: last) WHERE number = \(bind: index.number)")
+      return true
+    }
+  }
+
+  // MARK: Parts
+
+  private func read<R>(
+    _ body: (borrowing Connection) throws(SQLiteError) -> R
+  ) throws(ServerError) -> R {
+    try Entities.storage { () throws(SQLiteError) in
+      try database.read { (connection: borrowing Connection) throws(SQLiteError) in
+        try body(connection)
+      }
+    }
+  }
+
+  private func write<R>(
+    _ body: (borrowing Connection) throws(SQLiteError) -> R
+  ) throws(ServerError) -> R {
+    try Entities.storage { () throws(SQLiteError) in
+      try database.write { (connection: borrowing Connection) throws(SQLiteError) in
+        try body(connection)
+      }
+    }
+  }
+}
+
+extension EntityCollection {
+  /// How its indexes answer a query, in this transaction; nil: not at all.
+  func use(for query: Query, on connection: borrowing Connection) throws(SQLiteError) -> IndexUse? {
+    let rows = try connection.statement(
+      """
+      SELECT number, spec, shape FROM indexes WHERE collection = \(bind: number) AND progress IS NULL
+      """)
+    var usable: [UsableIndex] = []
+    while try rows.step() {
+      guard let spec = try? IndexSpec(parsing: rows.text(1) ?? ""),
+        let shape = IndexShape(rawValue: rows.int64(2))
+      else { continue }
+      let index = IndexTable(number: rows.int64(0), spec, on: table)
+      usable.append(UsableIndex(spec, table: index.name, shape: shape))
+    }
+    return usable.isEmpty ? nil : IndexUse(query, usable)
+  }
+}
+
+extension RowSelection {
+  /// The same with what the indexes can do for it in this transaction: its next pages may be read in others.
+  func planned(
+    in collection: EntityCollection, on connection: borrowing Connection
+  ) throws(SQLiteError) -> RowSelection {
+    var planned = self
+    planned.use = try collection.use(for: query, on: connection)
+    return planned
+  }
+}
+
+extension SQLFragment {
+  init(_ fragment: IndexUse.Fragment) {
+    self.init(fragment.sql, fragment.values.map { .value($0) })
+  }
+}

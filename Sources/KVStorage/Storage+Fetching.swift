@@ -1,0 +1,83 @@
+package import KVBase
+internal import KVJSON
+package import KVQuery
+internal import KVSQLite
+package import KVSync
+
+extension Storage {
+  package func rows(
+    of query: Query, in collection: String, writtenSince: Timestamp?, within budget: WorkBudget
+  ) throws(StoreError) -> RecordRows {
+    try collect(from: collection, within: budget) { (db, table, rows) throws(SQLiteError) in
+      let plan = try indexes.plan(query, table, writtenSince: writtenSince, on: db)
+      let found = try db.statement(plan.selection.page("e.n, e.version"))
+      while try found.step() { rows.append(found) }
+    }
+  }
+
+  package func rows(of ids: [String], in collection: String) throws(StoreError) -> RecordRows {
+    try collect(from: collection, within: .unlimited) { (db, table, rows) throws(SQLiteError) in
+      let found = try db.statement(table.record)
+      for id in ids {
+        found.reset()
+        try found.bind(id, at: .id)
+        if try found.step() { rows.append(found) }
+      }
+    }
+  }
+
+  package func read(
+    _ rows: RecordRows, at range: Range<Int>, as form: RecordForm, in collection: String,
+    maxBytes: Int
+  ) throws(StoreError) -> FetchedBatch {
+    let batch = FetchedBatch(from: range.lowerBound)
+    var failure: StoreError?
+    let isThere = try readSnapshot(of: collection) { (db, table) throws(SQLiteError) -> Bool? in
+      guard table.number == rows.table else { return nil }
+      let reader = try RecordRowReader(table, form, on: db)
+      for position in range where batch.size < maxBytes {
+        do throws(StoreError) {
+          try reader.read(rows, at: position, into: batch)
+        } catch {
+          failure = error
+          return true
+        }
+      }
+      return true
+    }
+    if let failure { throw failure }
+    if isThere == nil { for _ in range { try batch.appendDeleted() } }
+    return batch
+  }
+
+  /// Collects rows in one snapshot; none if nothing was ever written to the collection.
+  private func collect(
+    from collection: String, within budget: WorkBudget,
+    _ body: (borrowing Connection, Table, inout Collected) throws(SQLiteError) -> Void
+  ) throws(StoreError) -> RecordRows {
+    let collected = try readSnapshot(of: collection, within: budget) {
+      (db, table) throws(SQLiteError) -> Collected? in
+      var collected = Collected(RecordRows(table: table.number))
+      try body(db, table, &collected)
+      return collected
+    }
+    if let failure = collected?.failure { throw failure }
+    return collected?.rows ?? RecordRows(table: 0)
+  }
+}
+
+/// Rows, and why there are not all of them.
+private struct Collected {
+  private(set) var rows: RecordRows
+  private(set) var failure: StoreError?
+
+  init(_ rows: RecordRows) { self.rows = rows }
+
+  /// Adds a row of a statement whose first columns are its number and its version.
+  mutating func append(_ row: borrowing Statement) {
+    guard failure == nil else { return }
+    do throws(StoreError) { try rows.append(row.int64(0), version: row.int64(1)) } catch {
+      failure = error
+    }
+  }
+}

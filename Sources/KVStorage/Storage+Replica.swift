@@ -1,0 +1,130 @@
+internal import KVBase
+package import KVJSON
+internal import KVSQLite
+package import KVSync
+
+/// What reads of the backend change. Several processes may read at the same time: whether another answer may be the later
+/// one is looked at in the transaction that stores or deletes.
+extension Storage {
+  package func store(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String,
+    since mark: RefreshMark?
+  ) throws(StoreError) -> ReplicaChange {
+    guard outlines.allSatisfy({ $0.id != nil }) else {
+      throw StoreError(
+        .proto, "An entity of the backend has no id (\(layout.format(of: collection).idText)).")
+    }
+    return try write(to: collection, durably: false) { (db, change) throws(SQLiteError) in
+      // Looked at once for all: nobody else writes while this transaction is open.
+      let table = change.table
+      let isGuarded = try Self.hasPending(table, db)
+      let mayBeExpected = try Self.expectsLateCreates(table, db)
+      let lastTombstone = try Self.lastTombstone(on: db)
+      let statement = try db.statement(isGuarded ? table.replaceUnlessPending : table.replace)
+      try change.bindConstants(to: statement)
+      var result = ReplicaChange()
+      for outline in outlines {
+        guard let id = outline.id else { continue }
+        if let mark, mark.tombstone < lastTombstone,
+          try Self.isDeleted(id, since: mark, table, on: db)
+        {
+          result.doubtful.append(id)
+          continue
+        }
+        let body = UnsafeRawBufferPointer(rebasing: bytes[outline.range])
+        try statement.bind(id, at: .id)
+        try statement.bind(borrowedText: body, at: .body)
+        try statement.bind(mark?.generation ?? .max, at: .mark)
+        try change.insert(with: statement, on: db)
+        var isStored = db.changes > 0
+        if !isStored, let mark,
+          let age = try Self.age(of: outline, in: bytes, since: mark, table, on: db)
+        {
+          guard age == .newerOrSame else {
+            if age == .unknown { result.doubtful.append(id) }
+            continue
+          }
+          try statement.bind(Int64.max, at: .mark)
+          try change.insert(with: statement, on: db)
+          isStored = true
+        }
+        if isStored {
+          result.count += 1
+          if mayBeExpected { try Self.expectNothing(of: id, table, on: db) }
+        } else {
+          try Self.record(body, of: id, table: table, on: db)
+        }
+      }
+      return result
+    }
+  }
+
+  package func forget(
+    _ ids: [String], in collection: String, at known: RecordVersion?, since mark: RefreshMark?
+  ) throws(StoreError) -> ReplicaChange {
+    try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
+      let table = change.table
+      let laterRow = try db.statement(table.storedSince)
+      var result = ReplicaChange()
+      for id in ids {
+        if let mark {
+          try laterRow.bind(mark.generation, at: .mark)
+          try laterRow.bind(id, at: .id)
+          defer { laterRow.reset() }
+          if try laterRow.step() {
+            result.doubtful.append(id)
+            continue
+          }
+        }
+        var version = known
+        if version == nil { version = try Self.knownVersion(of: id, table, on: db) }
+        if try Self.run(table.deleteUnlessPending, id, on: db) {
+          result.count += 1
+        } else {
+          try Self.record(nil, of: id, table: table, on: db)
+        }
+        try Self.insertTombstone(id, version, change: change, on: db)
+      }
+      return result
+    }
+  }
+
+  // MARK: Which answer is the later one
+
+  /// How an entity of an answer is related to what was stored since the answer was asked for.
+  private enum Age {
+    case newerOrSame, older, unknown
+  }
+
+  /// nil: nothing was stored since then, or a write of the entity is pending.
+  private static func age(
+    of outline: EntityOutline, in bytes: UnsafeRawBufferPointer, since mark: RefreshMark,
+    _ table: Table, on db: borrowing Connection
+  ) throws(SQLiteError) -> Age? {
+    let statement = try db.statement(table.storedSince)
+    try statement.bind(outline.id, at: .id)
+    try statement.bind(mark.generation, at: .mark)
+    guard try statement.step() else { return nil }
+    // A damaged one is replaced by whatever the backend has.
+    guard let stored = statement.intactBytes(0) else { return .newerOrSame }
+    if bytes[outline.range].elementsEqual(stored) { return .newerOrSame }
+    guard statement.int64(3) > 0, let theirs = outline.version(in: bytes),
+      let ours = table.format.version(of: try statement.copy(0))
+    else { return .unknown }
+    if table.format.isOlder(theirs, than: ours) { return .older }
+    return table.format.isOlder(ours, than: theirs) ? .newerOrSame : .unknown
+  }
+
+  private static func isDeleted(
+    _ id: String, since mark: RefreshMark, _ table: Table, on db: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    try db.statement(
+      "SELECT 1 FROM gone WHERE \(table.isEntity(id)) AND n > \(bind: mark.tombstone)"
+    ).step()
+  }
+
+  /// The number of the latest tombstone of all collections; 0: there is none.
+  static func lastTombstone(on db: borrowing Connection) throws(SQLiteError) -> Int64 {
+    try db.integer("SELECT max(n) FROM gone") ?? 0
+  }
+}

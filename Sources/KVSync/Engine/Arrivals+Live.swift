@@ -1,0 +1,76 @@
+internal import KVBase
+internal import KVJSON
+internal import KVQuery
+
+/// Messages of live data.
+extension Arrivals {
+  /// Brings the local store up to what a live message says: never over a pending write, never older over newer.
+  /// `matching`: what is not here yet comes in only if it matches; nil: in any case.
+  func apply(
+    _ change: LiveChange, matching: Matcher?, in local: any LocalStore
+  ) throws(StoreError) {
+    switch change {
+    case .saved(let entity, let id, _): try store(entity, id, matching: matching, in: local)
+    case .deleted(let id, let moment):
+      try forget(id, at: moment.map { RecordVersion($0) }, in: local)
+    case .tooLarge, .said: break
+    }
+  }
+
+  private func store(
+    _ entity: [UInt8], _ id: String, matching: Matcher?, in local: any LocalStore
+  ) throws(StoreError) {
+    let outline: EntityOutline
+    do throws(JSONError) { outline = try EntityScanner.outline(of: entity, format) } catch {
+      throw .badAnswer(error)
+    }
+    try fence.settling(id) { () throws(StoreError) -> Bool in
+      // Without a version nobody knows which is newer: what is here stays, and what has gone stays away.
+      let theirs = outline.version(in: entity)
+      if let ours = try local.entity(id, in: collection, writtenSince: nil) {
+        // What has no version here was never the backend's: it waits to be sent, or was given up.
+        guard let theirs, format.version(of: ours).map({ format.isOlder($0, than: theirs) }) ?? true
+        else { return false }
+      } else {
+        if let tombstone = try local.tombstone(of: id, in: collection) {
+          guard tombstone.isOlder(than: theirs, format.versionOrder) else { return false }
+          if try remove(entity, id, ifLateBy: tombstone, local: local) { return false }
+        }
+        if let matching, try !matching.admits(entity) { return false }
+      }
+      let stored = try entity.withBorrowedBytes { (bytes) throws(StoreError) in
+        try local.store(bytes, [outline], in: collection)
+      }
+      // A message may come after a read that has seen what became of the entity since: should the messages about that
+      // be missed, the next read of changes has to go back that far.
+      if stored > 0, format.versionsAreTimes, let theirs {
+        try local.reviseRequests(in: collection, to: theirs.text)
+      }
+      return stored > 0
+    }
+  }
+
+  private func forget(
+    _ id: String, at version: RecordVersion?, in local: any EntityReader & Replica
+  ) throws(StoreError) {
+    try fence.settling(id) { () throws(StoreError) -> Bool in
+      // It may have been made again meanwhile.
+      if let version, let ours = try local.entity(id, in: collection, writtenSince: nil),
+        !ours.isOlder(than: version, format)
+      {
+        return false
+      }
+      _ = try local.forget([id], in: collection, at: version)
+      return true
+    }
+  }
+}
+
+extension Matcher {
+  /// Whether an entity matches. What cannot be evaluated is a failure of the query's.
+  fileprivate func admits(_ entity: [UInt8]) throws(StoreError) -> Bool {
+    do throws(QueryError) { return try matches(entity) } catch {
+      throw StoreError(error)
+    }
+  }
+}

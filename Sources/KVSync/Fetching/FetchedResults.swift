@@ -1,0 +1,68 @@
+internal import KVBase
+
+/// What a query found, as a list that loads little by little: which records, and in which order, is fixed; what they
+/// hold is read batch by batch when it is asked for, and nothing is held open in between. Safe from any thread.
+package final class FetchedResults: Sendable {
+  /// What reading has cost.
+  package struct Statistics: Sendable, Equatable {
+    package var reads = 0
+    package var cachedRecords = 0
+    package var cachedBytes = 0
+  }
+
+  private struct State {
+    /// By the numbers of batches, which cost their bytes.
+    var cache: RecentCache<Int, FetchedBatch>
+    var reads = 0
+  }
+
+  package let count: Int
+  private let source: any RecordSource
+  private let batchSize: Int
+  /// The largest size of a batch that is kept beside others.
+  private let maxBatchBytes: Int
+  private let state: Monitor<State>
+
+  init(_ source: any RecordSource, batchSize: Int, cacheBytes: Int) {
+    self.source = source
+    self.batchSize = max(1, batchSize)
+    count = source.count
+    maxBatchBytes = max(1, cacheBytes / 2)
+    state = Monitor(State(cache: RecentCache(capacity: maxBatchBytes)))
+  }
+
+  /// A batch that has the record at a position; reads it, with the rest of its batch, unless that was read lately.
+  package func batch(at position: Int) throws(StoreError) -> FetchedBatch {
+    guard (0..<count).contains(position) else {
+      throw StoreError(.invalid, "There is no record \(position) in a list of \(count).")
+    }
+    let number = position / batchSize
+    return try state.withLock { (state) throws(StoreError) in
+      if let batch = state.cache.value(for: number), batch.range.contains(position) { return batch }
+      let whole = number * batchSize..<min(count, (number + 1) * batchSize)
+      var batch = try read(whole, &state)
+      if !batch.range.contains(position) {
+        // The records are so large that a read ends before the batch does.
+        batch = try read(position..<whole.upperBound, &state)
+      }
+      state.cache.keep(batch, for: number, cost: batch.size)
+      return batch
+    }
+  }
+
+  private func read(_ range: Range<Int>, _ state: inout State) throws(StoreError) -> FetchedBatch {
+    state.reads += 1
+    return try source.read(range, maxBytes: maxBatchBytes)
+  }
+
+  /// Forgets what was read: each record is read again when it is next asked for.
+  package func refresh() { state.withLock { $0.cache.removeAll() } }
+
+  package var statistics: Statistics {
+    state.withLock {
+      Statistics(
+        reads: $0.reads, cachedRecords: $0.cache.values.reduce(0) { $0 + $1.range.count },
+        cachedBytes: $0.cache.cost)
+    }
+  }
+}

@@ -1,0 +1,34 @@
+internal import KVBase
+
+/// The records of a result by their rows in the local database: eight bytes for each, whatever the records hold.
+///
+/// Forty bits are the row number, which is never used again; the others are the end of the version that the record had.
+package struct RecordRows: Sendable {
+  private static let versionBits: UInt64 = 24
+  private static let versionMask: UInt64 = 1 << versionBits - 1
+
+  /// The number of the collection's table; 0: there is none.
+  package let table: Int64
+  private var packed: [UInt64] = []
+
+  package init(table: Int64) { self.table = table }
+
+  package var count: Int { packed.count }
+
+  /// Adds a record. Throws `.storage` if there is no memory, or its row number has more than 40 bits.
+  package mutating func append(_ row: Int64, version: Int64) throws(StoreError) {
+    guard let row = UInt64(exactly: row), row >> (64 - Self.versionBits) == 0 else {
+      throw StoreError(.storage, "A row number is too large.")
+    }
+    try packed.makeRoom(for: 1, or: StoreError.noMemory)
+    packed.append(row << Self.versionBits | UInt64(bitPattern: version) & Self.versionMask)
+  }
+
+  /// The row number of a record.
+  package func row(at index: Int) -> Int64 { Int64(packed[index] >> Self.versionBits) }
+
+  /// Whether a version is the one that the record had. One of 16 million other versions is taken for it.
+  package func isVersion(_ version: Int64, at index: Int) -> Bool {
+    (packed[index] ^ UInt64(bitPattern: version)) & Self.versionMask == 0
+  }
+}

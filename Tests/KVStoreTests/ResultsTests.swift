@@ -1,0 +1,55 @@
+import KVStore
+import Testing
+
+@Suite struct ResultsTests {
+  private func save(_ count: Int, in people: DataStore<Person>) async throws {
+    try await people.save((0..<count).map { Person(id: "\($0)", name: "p\($0 % 3)", age: $0) })
+  }
+
+  @Test("Results are read by position, as slices and in order, a batch at a time")
+  func reading() async throws {
+    let local = try Local()
+    try await save(250, in: local.people)
+    let results = try await local.people.results(Query(\.age >= 50).sorted(by: \.age))
+    #expect(results.count == 200 && !results.isEmpty && results.reads == 0)
+    #expect(try await results[199].entity?.age == 249)
+    #expect(try await results[0].entity?.age == 50)
+    #expect(results.reads == 2)
+    var ages: [Int] = []
+    for try await person in results[90..<110] { ages.append(person.entity?.age ?? -1) }
+    #expect(ages == Array(140..<160))
+    #expect(try await results.all().map(\.age) == Array(50..<250))
+    #expect(results.reads == 2)
+    let error = await #expect(throws: KVStoreError.self) { _ = try await results[200] }
+    #expect(error?.code == .invalid)
+  }
+
+  @Test("Results tell what was changed and deleted after they were fetched")
+  func changes() async throws {
+    let local = try Local()
+    try await save(3, in: local.people)
+    let results = try await local.people.results(Query().sorted(by: \.age))
+    try await local.people.save(Person(id: "1", name: "new", age: 90))
+    try await local.people.remove(id: "2")
+    guard case .changed(let changed) = try await results[1] else {
+      Issue.record("not changed")
+      return
+    }
+    #expect(changed.name == "new")
+    #expect(try await results[2] == .deleted)
+    #expect(try await results.all().map(\.age) == [0, 90])
+  }
+
+  @Test("Results are ids, and the groups that meet a condition")
+  func forms() async throws {
+    let local = try Local()
+    try await save(10, in: local.people)
+    let ids = try await local.people.ids(Query().sorted(by: \.age, ascending: false))
+    #expect(try await ids.all().prefix(2) == ["9", "8"])
+    struct Name: Codable, Sendable { var name: String, people: Int }
+    let groups: Results<Name> = try await local.people.results(
+      by: [\.name], .count("people"),
+      having: Query(\Name.people <= 3).sorted(by: \.name, ascending: false))
+    #expect(try await groups.all().map(\.name) == ["p2", "p1"])
+  }
+}

@@ -1,0 +1,389 @@
+"""Business logic: the examples in Python and Go, and services that fail."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import subprocess
+import sys
+import threading
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import MASTER, Start, call, sign_up
+from kvstored import CHECKOUT
+
+SECRET = "a secret of the two"
+HOOKS = [f"{when}-{what}" for what in ("save", "fetch", "delete") for when in ("before", "after")]
+Message = dict[str, Any]
+Rule = Callable[[Message], tuple[int, Message | None]]
+
+
+def settings(path: Path, port: int, **more: object) -> str:
+    """Write settings of business logic; give the path of the file."""
+    value = {
+        "url": f"http://127.0.0.1:{port}/",
+        "secret": SECRET,
+        "hooks": {"books": HOOKS},
+        "endpoints": ["greet"],
+        **more,
+    }
+    (path / "logic.json").write_text(json.dumps(value))
+    return str(path / "logic.json")
+
+
+@pytest.fixture(params=["python", "go"])
+def example(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[int]:
+    """Run an example; give its port."""
+    folder = CHECKOUT / "examples" / "logic"
+    command = [sys.executable, str(folder / "logic.py"), "0"]
+    if request.param == "go":
+        program = str(tmp_path / "logic")
+        subprocess.run(["go", "build", "-o", program, "."], cwd=folder / "go", check=True)
+        command = [program, "0"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, "LOGIC_SECRET": SECRET}
+    ) as process:
+        assert process.stdout
+        yield int(process.stdout.readline().split()[-1])
+        process.terminate()
+
+
+def test_the_examples_change_refuse_hide_and_answer(
+    start: Start, example: int, tmp_path: Path
+) -> None:
+    server = start("--logic", settings(tmp_path, example))
+    ana = sign_up(server, "ana")
+    path = "/appdata/kid/books"
+    book = {"_id": "123456789012", "title": "Emma", "price": 7, "isbn": 9007199254740993}
+    status, saved = call(server, "POST", path, book, who=ana)
+    assert (status, saved["_id"], saved["key"]) == (201, "123456789012_", "emma")
+    assert saved["isbn"] == 9007199254740993
+    status, error = call(server, "PUT", f"{path}/x", {"price": 1}, who=ana)
+    assert (status, error["error"], error["debug"]) == (
+        400,
+        "InputValidationFailed",
+        "title is missing",
+    )
+    status, many = call(server, "POST", path, [{"title": "Ida"}, {"price": 2}], who=ana)
+    assert status == 207
+    assert many["entities"][0]["key"] == "ida"
+    assert [(problem["index"], problem["error"]) for problem in many["errors"]] == [
+        (1, "InputValidationFailed")
+    ]
+    writes = [
+        {"method": "PUT", "id": "a", "entity": {"title": "Ada", "price": 1}},
+        {"method": "PUT", "id": "b", "entity": {}},
+        {"method": "DELETE", "id": "123456789012_"},
+    ]
+    _, results = call(server, "POST", f"{path}/_batch", writes, who=ana)
+    assert [result["status"] for result in results] == [201, 400, 200]
+    _, found = call(server, "GET", path, who=ana)
+    assert len(found) == 2
+    assert all("price" not in book for book in found)
+    assert "price" not in call(server, "GET", f"{path}/a", who=ana)[1]
+    assert call(server, "GET", f"{path}/a")[1]["price"] == 1, "the administrator has no hooks"
+    status, error = call(server, "DELETE", f"{path}?query={{}}", who=ana)
+    assert (status, error["error"]) == (401, "InsufficientCredentials")
+    assert call(server, "DELETE", f"{path}/a", who=ana) == (200, {"count": 1})
+    endpoint = "/rpc/kid/custom/greet"
+    assert call(server, "POST", endpoint, {"name": "Ana"}, who=ana)[1] == {
+        "greeting": "Hello, Ana!"
+    }
+    status, error = call(server, "POST", "/rpc/kid/custom/other", {}, who=ana)
+    assert (status, error["error"]) == (404, "EndpointDoesNotExist")
+
+
+class Service:
+    """A service of the test's own, which notes what it is asked."""
+
+    def __init__(self, rule: Rule) -> None:
+        """Answer by a rule; None in place of an object ends the connection."""
+        self.calls: list[tuple[Message, dict[str, str]]] = []
+        service = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                check_signature(self.headers, body)
+                message = json.loads(body)
+                service.calls.append((message, dict(self.headers)))
+                status, answer = rule(message)
+                if answer is None:
+                    self.close_connection = True
+                    return
+                text = json.dumps(answer).encode()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_port
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @property
+    def events(self) -> list[str]:
+        """Give the events of the calls."""
+        return [message["event"] for message, _ in self.calls]
+
+
+def check_signature(headers: Any, body: bytes) -> None:
+    """Fail unless the code is right."""
+    text = f"{headers['X-Kvstored-Timestamp']}.{headers['X-Kvstored-Delivery']}.".encode()
+    code = hmac.new(SECRET.encode(), text + body, hashlib.sha256).hexdigest()
+    assert headers["X-Kvstored-Signature"] == "sha256=" + code
+
+
+@pytest.fixture
+def service() -> Iterator[Callable[[Rule], Service]]:
+    """Give a function that starts services."""
+    services: list[Service] = []
+
+    def run(rule: Rule) -> Service:
+        services.append(Service(rule))
+        return services[-1]
+
+    yield run
+    for service in services:
+        service.server.shutdown()
+        service.server.server_close()
+
+
+def test_every_kind_of_request_is_reported_with_its_user_and_its_id(
+    start: Start, service: Callable[[Rule], Service], tmp_path: Path
+) -> None:
+    own = service(lambda _: (200, {}))
+    server = start("--logic", settings(tmp_path, own.port))
+    ana = sign_up(server, "ana")
+    path = "/appdata/kid/books"
+    steps: list[tuple[str, str, object, list[str]]] = [
+        ("PUT", path + "/a", {"title": "x"}, ["before-save", "after-save"]),
+        ("GET", path + "/a", None, ["before-fetch", "after-fetch"]),
+        ("GET", path, None, ["before-fetch", "after-fetch"]),
+        ("GET", path + "/_count", None, ["before-fetch"]),
+        (
+            "POST",
+            path + "/_group",
+            {"initial": {"n": 0}, "reduce": "function(a,b){b.n++}", "key": {}},
+            ["before-fetch"],
+        ),
+        ("DELETE", path + "/a", None, ["before-delete", "after-delete"]),
+        ("DELETE", path + "?query={}", None, ["before-delete", "after-delete"]),
+        ("POST", "/rpc/kid/custom/greet", {"a": 1}, ["custom"]),
+        ("GET", "/appdata/kid/other", None, []),
+    ]
+    for method, target, body, events in steps:
+        own.calls.clear()
+        call(server, method, target, body, who=ana)
+        assert own.events == events, (method, target)
+        for message, headers in own.calls:
+            assert message["role"] == "user"
+            assert message["user"]
+            assert message["requestId"] == headers["X-Request-Id"]
+    own.calls.clear()
+    call(server, "PUT", path + "/a", {"title": "x"}, who=MASTER)
+    assert own.events == [], "the administrator has no hooks"
+
+
+def test_a_fetch_can_be_narrowed_changed_and_answered(
+    start: Start, service: Callable[[Rule], Service], tmp_path: Path
+) -> None:
+    reply: dict[str, Message] = {}
+    own = service(lambda message: (200, reply.get(message["event"], {})))
+    server = start("--logic", settings(tmp_path, own.port), "--delta-days", "1")
+    ana = sign_up(server, "ana")
+    path = "/appdata/kid/books"
+    for index in range(300):
+        call(server, "PUT", f"{path}/{index}", {"n": index, "text": "x" * 4000})
+    reply["before-fetch"] = {"query": {"n": {"$lt": 200}}}
+    assert call(server, "GET", path + "/_count", who=ana)[1] == {"count": 200}
+    assert len(call(server, "GET", path, who=ana)[1]) == 200
+    assert call(server, "GET", f"{path}/7", who=ana)[0] == 200
+    assert call(server, "GET", f"{path}/250", who=ana)[0] == 404
+    reply["after-fetch"] = {"entities": [{"_id": "one of each piece"}]}
+    own.calls.clear()
+    found = call(server, "GET", path, who=ana)[1]
+    pieces = own.events.count("after-fetch")
+    assert found == [{"_id": "one of each piece"}] * pieces
+    assert pieces > 2
+    since = urllib.parse.quote("2020-01-01T00:00:00.000Z")
+    delta = call(server, "GET", f"{path}/_deltaset?since={since}", who=ana)
+    assert delta[0] in (200, 400)
+    reply["after-fetch"] = {"entities": []}
+    assert call(server, "GET", path, who=ana) == (200, [])
+    assert call(server, "GET", f"{path}/7", who=ana)[0] == 404
+    reply["before-fetch"] = {"response": [{"made": "up"}]}
+    assert call(server, "GET", path, who=ana) == (200, [{"made": "up"}])
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "expected", "error"),
+    [
+        (409, {"error": "StaleRequest", "debug": "no"}, 409, "StaleRequest"),
+        (418, {"error": "Own", "debug": "no"}, 400, "BLRuntimeError"),
+        (404, {}, 400, "BLRuntimeError"),
+        (500, {"error": "StaleRequest"}, 550, "BLInternalError"),
+        (200, {"entities": []}, 550, "BLInternalError"),
+        (200, {"errors": [{"index": 7}]}, 550, "BLInternalError"),
+        (200, {"errors": {"index": 0, "error": "StaleRequest"}}, 550, "BLInternalError"),
+        (200, {"errors": {}}, 550, "BLInternalError"),
+        (200, {"errors": "no"}, 550, "BLInternalError"),
+        (200, {"entities": [{"_id": "other"}]}, 550, "BLInternalError"),
+        (503, {}, 503, "ServiceUnavailable"),
+        (200, None, 503, "ServiceUnavailable"),
+    ],
+)
+def test_what_the_service_refuses_or_fails_at_is_not_saved(
+    start: Start,
+    service: Callable[[Rule], Service],
+    tmp_path: Path,
+    status: int,
+    answer: Message | None,
+    expected: int,
+    error: str,
+) -> None:
+    own = service(lambda _: (status, answer))
+    server = start("--logic", settings(tmp_path, own.port, attempts=2))
+    ana = sign_up(server, "ana")
+    got, body = call(server, "PUT", "/appdata/kid/books/a", {"x": 1}, who=ana)
+    assert (got, body["error"]) == (expected, error)
+    assert call(server, "GET", "/appdata/kid/books/a")[0] == 404
+    if expected == 503:
+        deliveries = {headers["X-Kvstored-Delivery"] for _, headers in own.calls}
+        assert len(own.calls) == 2
+        assert len(deliveries) == 1, "a repeated call has the id of the first"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"errors": [{"index": 0, "error": "StaleRequest"}]},
+        {"errors": {}},
+        {"errors": "no"},
+    ],
+)
+def test_errors_about_a_deletion_by_a_query_keep_it_from_happening(
+    start: Start, service: Callable[[Rule], Service], tmp_path: Path, answer: Message
+) -> None:
+    own = service(lambda _: (200, answer))
+    server = start("--logic", settings(tmp_path, own.port, hooks={"*": ["before-delete"]}))
+    ana = sign_up(server, "ana")
+    call(server, "PUT", "/appdata/kid/books/a", {"x": 1}, who=ana)
+    got, body = call(server, "DELETE", "/appdata/kid/books?query={}", who=ana)
+    assert (got, body["error"]) == (550, "BLInternalError")
+    assert call(server, "GET", "/appdata/kid/books/a")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("event", "answer", "path"),
+    [
+        ("after-fetch", {"entities": [{"x": 0}, {"x": 1}]}, "/a"),
+        ("after-fetch", {"entities": [1, None, "x"]}, "/a"),
+        ("before-fetch", {"query": []}, ""),
+        ("before-fetch", {"query": "x"}, ""),
+    ],
+)
+def test_an_answer_that_makes_no_sense_of_a_fetch_is_not_sent(
+    start: Start,
+    service: Callable[[Rule], Service],
+    tmp_path: Path,
+    event: str,
+    answer: Message,
+    path: str,
+) -> None:
+    own = service(lambda message: (200, answer if message["event"] == event else {}))
+    server = start("--logic", settings(tmp_path, own.port))
+    ana = sign_up(server, "ana")
+    call(server, "PUT", "/appdata/kid/books/a", {"x": 1})
+    got, body = call(server, "GET", f"/appdata/kid/books{path}", who=ana)
+    assert (got, body["error"]) == (550, "BLInternalError")
+
+
+def test_what_was_saved_stays_though_the_hook_after_it_fails(
+    start: Start, service: Callable[[Rule], Service], tmp_path: Path
+) -> None:
+    own = service(lambda _: (500, {}))
+    server = start("--logic", settings(tmp_path, own.port, hooks={"*": ["after-save"]}))
+    ana = sign_up(server, "ana")
+    assert call(server, "PUT", "/appdata/kid/books/a", {"x": 1}, who=ana)[0] == 201
+    assert own.events == ["after-save"]
+
+
+def test_a_service_that_hangs_holds_up_its_own_collections_only(
+    start: Start, service: Callable[[Rule], Service], tmp_path: Path
+) -> None:
+    goes_on = threading.Event()
+
+    def wait(_: Message) -> tuple[int, Message]:
+        goes_on.wait(10)
+        return 200, {}
+
+    own = service(wait)
+    more: dict[str, object] = {"concurrency": 1, "timeout-seconds": 0.5}
+    server = start("--logic", settings(tmp_path, own.port, **more))
+    ana, bob = sign_up(server, "ana"), sign_up(server, "bob")
+    answers: list[int] = []
+
+    def save() -> None:
+        answers.append(call(server, "PUT", "/appdata/kid/books/a", {"x": 1}, who=ana)[0])
+
+    first = threading.Thread(target=save)
+    first.start()
+    while not own.calls:
+        first.join(0.01)
+    assert call(server, "PUT", "/appdata/kid/books/b", {"x": 1}, who=bob)[0] == 503
+    assert call(server, "PUT", "/appdata/kid/notes/b", {"x": 1}, who=bob)[0] == 201
+    first.join()
+    goes_on.set()
+    assert answers == [503]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"url": "ftp://x"},
+        {"secret": "short"},
+        {"hooks": {"books": ["befor-save"]}},
+        {"attempts": 0},
+        {"what": 1},
+        {"app": "other"},
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_at_the_start(
+    start: Start, tmp_path: Path, change: dict[str, object]
+) -> None:
+    with pytest.raises(RuntimeError, match="logic"):
+        start("--logic", settings(tmp_path, 1, **change))
+
+
+def test_the_settings_can_stand_in_the_app_file(
+    service: Callable[[Rule], Service], tmp_path: Path
+) -> None:
+    own = service(lambda _: (200, {"a": 1}))
+    data = tmp_path / "data"
+    data.mkdir()
+    value = json.loads(Path(settings(tmp_path, own.port)).read_text())
+    (data / "app.json").write_text(json.dumps({"app": "kid:sec:mas", "logic": value}))
+    program = os.environ.get("KVSTORED", str(CHECKOUT / "build" / "bin" / "kvstored"))
+    command = [program, "--data", str(data), "--listen", "127.0.0.1:0", "--access-log", "off"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        url = next(line for line in process.stdout if "listening" in line).split()[-1]
+        request = urllib.request.Request(url + "/rpc/kid/custom/greet", b"{}", method="POST")
+        request.add_header("Authorization", MASTER)
+        with urllib.request.urlopen(request) as answer:
+            assert json.loads(answer.read()) == {"a": 1}
+        process.terminate()

@@ -1,0 +1,3 @@
+module example.com/logic
+
+go 1.19
