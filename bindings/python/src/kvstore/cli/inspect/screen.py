@@ -76,6 +76,8 @@ class StoreScreen(Screen[None]):
         self.told: deque[str] = deque(maxlen=_LINES)
         self._looking = threading.Lock()
         self._view = 0
+        self._has_damage = False
+        self._damage_reads = 0
         self._search = ""
         self._following: Subscription | None = None
         self._subscriptions: list[Subscription] = []
@@ -181,6 +183,7 @@ class StoreScreen(Screen[None]):
             return
         self._search = search
         self._view += 1
+        self._has_damage = False
         view = self._view
         problem = self.query_one("#problem", Static)
         try:
@@ -200,7 +203,7 @@ class StoreScreen(Screen[None]):
         if message.view != self._view:
             return
         if isinstance(message.changes, CorruptError):
-            self._show_around_damage(message.view, message.changes)
+            self._show_around_damage()
         elif isinstance(message.changes, KVError):
             self._show_problem(str(message.changes))
         else:
@@ -209,17 +212,24 @@ class StoreScreen(Screen[None]):
             if not message.changes.initial:
                 for _, words in change_events(message.changes):
                     self._tell(f"{self.collection}: {words}")
-            self._show_problem("")
-            self._show_entities()
+            if self._has_damage:
+                # The observer reports damage once. Only another read tells whether it is still there.
+                self._show_around_damage()
+            else:
+                self._show_problem("")
+                self._show_entities()
 
     def _show_problem(self, words: str) -> None:
         self.query_one("#problem", Static).update(printable(words))
 
-    def _show_around_damage(self, view: int, error: CorruptError) -> None:
-        """Show the readable entities, and report the damaged ones."""
+    def _show_around_damage(self) -> None:
+        """Show the readable entities, and report the damaged ones as long as there are any."""
         name, search = self.collection, self._search
         if name is None:
             return
+        self._has_damage = True
+        self._damage_reads += 1
+        view, number = self._view, self._damage_reads
 
         def read() -> None:
             try:
@@ -230,11 +240,14 @@ class StoreScreen(Screen[None]):
             self.app.call_from_thread(show, entities, damaged)
 
         def show(entities: list[Entity], damaged: list[str]) -> None:
-            if view != self._view:
+            if (view, number) != (self._view, self._damage_reads):
                 return
             self.entities = entities
-            what = f"Damaged and left out: {', '.join(damaged)}." if damaged else error.message
-            self._show_problem(f"{what} kvstore repair removes them.")
+            self._has_damage = bool(damaged)
+            names = ", ".join(damaged)
+            self._show_problem(
+                f"Damaged and left out: {names}. kvstore repair removes them." if damaged else ""
+            )
             self._show_entities()
 
         self.run_worker(read, thread=True)
