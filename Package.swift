@@ -79,19 +79,23 @@ let package = Package(
       looksInto: [
         "KVHTTP", "KVTransport", "KVModels", "KVSync", "KVQuery", "KVJSON", "KVBase",
       ], small),
-    room("KVCallback", looksInto: ["KVSync", "KVQuery", "KVJSON", "KVBase"], small),
+    room("KVObjects", looksInto: ["KVSync", "KVQuery", "KVJSON", "KVBase"]),
+    room("KVCallback", looksInto: ["KVObjects", "KVSync", "KVQuery", "KVJSON", "KVBase"], small),
     room(
       "KVClient",
       looksInto: [
-        "KVStorage", "KVKinvey", "KVAppSync", "KVTransport", "KVSync", "KVModels", "KVQuery",
-        "KVJSON", "KVBase",
+        "KVStorage", "KVKinvey", "KVAppSync", "KVTransport", "KVObjects", "KVSync", "KVModels",
+        "KVQuery", "KVJSON", "KVBase",
       ], small),
     room(
-      "KVStore", looksInto: ["KVClient", "KVCallback", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
+      "KVStore",
+      looksInto: [
+        "KVClient", "KVCallback", "KVObjects", "KVSync", "KVQuery", "KVJSON", "KVBase",
+      ]),
     room(
       "KVStoreC",
       looksInto: [
-        "CKVStore", "KVClient", "KVCallback", "KVSync", "KVQuery", "KVJSON", "KVBase",
+        "CKVStore", "KVClient", "KVCallback", "KVObjects", "KVSync", "KVQuery", "KVJSON", "KVBase",
       ]),
 
     // The shared library. Linker flags live here and nowhere else: on a target that tests link
@@ -153,6 +157,7 @@ let package = Package(
     .executableTarget(
       name: "storage-saver", dependencies: ["KVStorage", "KVSync", "KVQuery", "KVJSON", "KVBase"],
       path: "Tests/StorageSaver", swiftSettings: house),
+    tests(of: "KVObjects", with: ["KVStorage", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
     tests(of: "KVTransport"),
     tests(of: "KVKinvey", with: ["KVTransport", "KVSync", "KVQuery", "KVJSON"]),
     tests(of: "KVCallback", with: ["KVStorage", "KVSync", "KVQuery", "KVJSON", "KVBase"]),

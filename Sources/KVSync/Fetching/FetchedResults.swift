@@ -23,7 +23,7 @@ package final class FetchedResults: Sendable {
   private let maxBatchBytes: Int
   private let state: Monitor<State>
 
-  init(_ source: any RecordSource, batchSize: Int, cacheBytes: Int) {
+  package init(_ source: any RecordSource, batchSize: Int, cacheBytes: Int) {
     self.source = source
     self.batchSize = max(1, batchSize)
     count = source.count

@@ -22,17 +22,17 @@ struct LocalRecords: RecordSource {
 }
 
 /// Records that are held in memory: groups, and what a network store's backend answered.
-struct HeldRecords: RecordSource {
+package struct HeldRecords: RecordSource {
   private let records: FetchedBatch
 
-  init(_ records: FetchedBatch) { self.records = records }
+  package init(_ records: FetchedBatch) { self.records = records }
 
-  init(_ texts: [[UInt8]]) throws(StoreError) {
+  package init(_ texts: [[UInt8]]) throws(StoreError) {
     records = FetchedBatch(from: 0)
     for text in texts { try records.append(text, .unchanged) }
   }
 
-  var count: Int { records.range.count }
+  package var count: Int { records.range.count }
 
-  func read(_ range: Range<Int>, maxBytes: Int) -> FetchedBatch { records }
+  package func read(_ range: Range<Int>, maxBytes: Int) -> FetchedBatch { records }
 }

@@ -1,0 +1,91 @@
+package import KVJSON
+package import KVSync
+
+/// Where the objects of contexts are kept: what `NSIncrementalStore` is to Core Data. A context does not know which store it
+/// has.
+///
+/// Safe from any thread; methods block their thread, and are called with no lock but that of the one context.
+package protocol ObjectStore: AnyObject, Sendable {
+  /// What the store is; the same for each of its contexts and after a relaunch.
+  var metadata: ObjectStoreMetadata { get }
+
+  /// How the records of a collection are laid out: which members are the id, and whether that is a text or an integer.
+  func format(of collection: String) throws(StoreError) -> RecordFormat
+
+  /// The store's own relationships, from its models; those of a context's options come on top.
+  var relationships: [Relationship] { get }
+
+  /// Runs a query over what is stored.
+  func fetch(_ request: ObjectFetch) throws(StoreError) -> FetchedObjects
+
+  /// Reads objects in one go, in the order given; nil for one that does not exist. May end early, but not before the
+  /// first one, once what was read has more than `maxBytes`.
+  func values(
+    of ids: [ObjectID], maxBytes: Int
+  ) throws(StoreError) -> [ObjectValues?]
+
+  /// Finds in one go the objects whose members hold the keys of these: for relationships whose key is at the target.
+  /// Those of each object are ordered by their ids.
+  func related(
+    _ relationship: Relationship, to ids: [ObjectID]
+  ) throws(StoreError) -> RelatedObjects
+
+  /// Whether new objects have temporary ids until `permanentIDs` is asked.
+  var choosesIDs: Bool { get }
+
+  /// Chooses the ids of new objects at their first save: one for each, in the order given. The records have none yet. Only
+  /// of a store that chooses ids.
+  func permanentIDs(
+    for objects: [(collection: String, body: [UInt8])]
+  ) throws(StoreError) -> [ObjectID]
+
+  /// Writes changes in one step, if each object still has the version that was read.
+  func save(_ changes: ObjectSave) throws(StoreError) -> ObjectSaveOutcome
+
+  /// A context holds objects with these ids from now on, or does not any more: a store with a cache of its own may use that.
+  func didRegister(_ ids: [ObjectID])
+  func didUnregister(_ ids: [ObjectID])
+
+  /// The last context was closed.
+  func close()
+}
+
+extension ObjectStore {
+  package var relationships: [Relationship] { [] }
+  package var choosesIDs: Bool { false }
+  package func permanentIDs(
+    for objects: [(collection: String, body: [UInt8])]
+  ) throws(StoreError) -> [ObjectID] {
+    throw StoreError(.internal, "The store does not choose ids.")
+  }
+  package func didRegister(_ ids: [ObjectID]) {}
+  package func didUnregister(_ ids: [ObjectID]) {}
+  package func close() {}
+}
+
+/// What identifies a store.
+package struct ObjectStoreMetadata: Sendable, Equatable {
+  /// The name under which the store's type is registered.
+  package let type: String
+  /// The same each time that the same data is opened; part of the URIs of its objects.
+  package let uuid: String
+
+  /// Throws `.invalid` unless the type is not empty and the UUID consists of 1 to 64 letters, digits and hyphens.
+  package init(type: String, uuid: String) throws(StoreError) {
+    let isPlain = uuid.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+        UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"):
+        true
+      default: false
+      }
+    }
+    guard !type.isEmpty else { throw StoreError(.invalid, "A store's type must not be empty.") }
+    guard isPlain, (1...64).contains(uuid.utf8.count) else {
+      throw StoreError(
+        .invalid, "A store's UUID must have 1 to 64 letters, digits and hyphens, not \"\(uuid)\".")
+    }
+    self.type = type
+    self.uuid = uuid
+  }
+}
