@@ -1,3 +1,4 @@
+import Glibc
 import KVBase
 import KVQuery
 import KVStorage
@@ -8,7 +9,10 @@ import Testing
 /// The same random changes and queries on a store whose indexes come and go, and on one without any: every answer
 /// is the same, entity by entity and in order.
 @Suite("Indexed queries") struct IndexedQueriesTests {
-  @Test("indexes change no answer", arguments: 0..<8)
+  /// `KV_QUERY_RUNS` says how many runs.
+  private static let runs = getenv("KV_QUERY_RUNS").flatMap { UInt64(String(cString: $0)) } ?? 8
+
+  @Test("indexes change no answer", arguments: 0..<runs)
   func agrees(run: UInt64) throws {
     let seed = Seed(Seed().value &+ run)
     var random = RandomQueries(seed)

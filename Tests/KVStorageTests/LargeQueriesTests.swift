@@ -49,20 +49,19 @@ import Testing
   )
   func work(index: Int) throws {
     let filter = Self.filters[index]
-    let modifiers = [nil, #"{"sort":{"a":-1},"limit":20}"#]
-    let answers = try modifiers.map { try storage.find(filter, $0) }
-    let count = try storage.count(query(filter), in: "c", writtenSince: nil)
+    let queries = try [nil, #"{"sort":{"a":-1},"limit":20}"#].map { try query(filter, $0) }
+    let answers = try queries.map { try storage.find($0) }
+    let count = try storage.count(queries[0], in: "c", writtenSince: nil)
     #expect(count == answers[0].count)
     for keys in [
       #"{"a":1}"#, #"{"b":1,"a":-1}"#, #"{"l":1}"#, #"{"t":"text"}"#, #"{"_geoloc":"2dsphere"}"#,
     ] {
       try storage.createIndex(keys)
-      for (modifiers, answer) in zip(modifiers, answers) {
-        let found = try storage.find(filter, modifiers)
-        #expect(found == answer, "\(keys) \(filter.prefix(100))")
+      for (query, answer) in zip(queries, answers) {
+        #expect(try storage.find(query) == answer, "\(keys) \(filter.prefix(100))")
       }
-      #expect(try storage.count(query(filter), in: "c", writtenSince: nil) == count)
-      _ = try storage.explained(filter)
+      #expect(try storage.count(queries[0], in: "c", writtenSince: nil) == count)
+      _ = try storage.explain(queries[0], in: "c")
     }
   }
 

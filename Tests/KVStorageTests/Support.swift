@@ -61,7 +61,11 @@ extension LocalStore {
   func find(
     _ filter: String = "{}", _ modifiers: String? = nil, in collection: String = "c"
   ) throws -> [String] {
-    try drain(find(query(filter, modifiers), in: collection, writtenSince: nil))
+    try find(query(filter, modifiers), in: collection)
+  }
+
+  func find(_ query: Query, in collection: String = "c") throws -> [String] {
+    try drain(find(query, in: collection, writtenSince: nil))
   }
 
   func queue(in collection: String = "c") throws -> [PendingWrite] {
