@@ -53,6 +53,19 @@ import Testing
         == 999)
   }
 
+  @Test("are not complete if the backend lacks something of any part")
+  func lacksWhatAPartLacks() throws {
+    let shelf = Shelf(
+      (0..<25_000).map { #"{"_id":"\#(100_000 + $0)","a":\#($0),"b":24000}"# }, damaged: "124500")
+    let many = (124_400..<124_700).map { #""\#($0)""# }.joined(separator: ",")
+    for query in [
+      try Query(format: "a > b"), try Query(filter: #"{"_id":{"$in":[\#(many)]}}"#),
+    ] {
+      let answer = try LocalFilteringRemote(shelf).find(query, in: "c", call: Call()) { _ in }
+      #expect(!answer.isComplete, "\(query.filterText.prefix(40))")
+    }
+  }
+
   @Test("that name too many ids for one request are asked in parts") func asksInParts() throws {
     let shelf = Shelf((0..<250).map { #"{"_id":"\#(1_000 + $0)","a":\#($0)}"# })
     let remote = LocalFilteringRemote(shelf)
@@ -126,7 +139,11 @@ private final class Shelf: IDPagedRemote {
   }
   private let state: Monitor<State>
 
-  init(_ entities: [String]) {
+  /// An entity that finds leave out, and say so.
+  private let damaged: String?
+
+  init(_ entities: [String], damaged: String? = nil) {
+    self.damaged = damaged
     state = Monitor(State(entities: entities.map { Array($0.utf8) }))
   }
 
@@ -150,9 +167,10 @@ private final class Shelf: IDPagedRemote {
     _ query: Query, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    let texts = try selected(query).map { String(decoding: $0, as: UTF8.self) }
+    let found = try selected(query).map { String(decoding: $0, as: UTF8.self) }
+    let texts = found.filter { text in damaged.map { !text.contains("\"\($0)\"") } ?? true }
     try RecordBatch.lend(Array("[\(texts.joined(separator: ","))]".utf8), to: receive)
-    return ReadAnswer(mayBeCut: texts.count == 10_000)
+    return ReadAnswer(mayBeCut: found.count == 10_000, lacksDamaged: texts.count < found.count)
   }
 
   func find(id: String, in collection: String, call: Call) throws(StoreError) -> [UInt8] {

@@ -27,17 +27,16 @@ extension LocalFilteringRemote {
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     let matcher = named.isExact ? nil : Matcher(query.filter, of: format(of: collection))
-    var first: ReadAnswer?
+    var whole: ReadAnswer?
     for some in named.ids.chunks(of: limits.idsPerQuery) {
       let answer = try find(ids: Array(some), in: collection, call: call) {
         (batch) throws(StoreError) in
         try receive(
           matcher.map { (matcher) throws(StoreError) in try batch.matching(matcher) } ?? batch)
       }
-      // Changes during the later requests are asked for as well.
-      first = first ?? answer
+      whole.append(answer)
     }
-    return ReadAnswer(startedAt: first?.startedAt)
+    return whole ?? ReadAnswer()
   }
 
   func count(

@@ -186,29 +186,34 @@ package final class LocalFilteringRemote: Remote {
   // MARK: Selecting
 
   /// Lends each entity that the filter selects to `body`, in any order, page by page, however many there are. With the
-  /// query's fields only, if the backend can select by itself. Memory: one batch, and the ids of a page.
-  package func each(
+  /// query's fields only, if the backend can select by itself. Returns what the pages say together. Memory: one batch, and
+  /// the ids of a page.
+  @discardableResult package func each(
     of query: Query, in collection: String, call: Call,
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
-  ) throws(StoreError) {
+  ) throws(StoreError) -> ReadAnswer {
     var wanted = query.selection
     // What a filter is about may be left out by the fields.
     if query.isRemote { wanted.fields = query.fields }
     let wish = PageWish(size: limits.recordsPerAnswer, isCounted: false)
-    let starts = try pages(of: wanted, wish, in: collection, call: call).starts
-    for start in starts {
+    let pages = try pages(of: wanted, wish, in: collection, call: call)
+    var whole = ReadAnswer(startedAt: pages.startedAt)
+    for start in pages.starts {
       var next: PageToken? = start
       while let token = next {
-        next = try each(at: token, of: wanted, wish: wish, in: collection, call: call, body)
+        let page = try each(at: token, of: wanted, wish: wish, in: collection, call: call, body)
+        whole.append(page.answer)
+        next = page.next
       }
     }
+    return whole
   }
 
   /// One page, again if it broke off: what was lent before is not lent twice.
   private func each(
     at token: PageToken, of query: Query, wish: PageWish, in collection: String, call: Call,
     _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Void
-  ) throws(StoreError) -> PageToken? {
+  ) throws(StoreError) -> PageAnswer {
     var lent: Set<RecordID> = []
     return try call.repeating { () throws(StoreError) in
       try page(at: token, of: query, wish: wish, in: collection, call: call) {
@@ -218,7 +223,7 @@ package final class LocalFilteringRemote: Remote {
           try body(batch.record(outline))
         }
       }
-    }.next
+    }
   }
 
   /// What the filter selects, in the order in which the backend has it.
@@ -243,10 +248,11 @@ package final class LocalFilteringRemote: Remote {
     }
     if answer.mayBeCut {
       selected = []
-      try each(of: query, in: collection, call: uncounted) { (record) throws(StoreError) in
-        selected.append(try [UInt8](record, or: StoreError.noMemory))
-      }
       answer.mayBeCut = false
+      answer.append(
+        try each(of: query, in: collection, call: uncounted) { (record) throws(StoreError) in
+          selected.append(try [UInt8](record, or: StoreError.noMemory))
+        })
     }
     return (selected, answer)
   }

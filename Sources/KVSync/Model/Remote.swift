@@ -214,6 +214,20 @@ package struct ReadAnswer: Sendable, Equatable {
 
   /// Whether what the answer does not have is not there.
   package var isComplete: Bool { !mayBeCut && !lacksDamaged }
+
+  /// Adds the answer to a later part of the same read. The whole lacks what any part lacks, and began when the first part
+  /// did: what changed during the later ones is asked for as well.
+  package mutating func append(_ later: ReadAnswer) {
+    mayBeCut = mayBeCut || later.mayBeCut
+    lacksDamaged = lacksDamaged || later.lacksDamaged
+  }
+}
+
+extension ReadAnswer? {
+  /// Adds the answer to the next part of a read, or to its first.
+  package mutating func append(_ part: ReadAnswer) {
+    if self == nil { self = part } else { self?.append(part) }
+  }
 }
 
 package struct CountAnswer: Sendable, Equatable {

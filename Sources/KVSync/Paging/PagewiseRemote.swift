@@ -62,18 +62,12 @@ extension PagewiseRemote {
       return try find(all: ids, in: collection, call: call, receive: receive)
     }
     var token = firstPage
-    var first: ReadAnswer?
-    var isCut = false
+    var whole: ReadAnswer?
     while true {
       let page = try next(query, at: token, size: pageSize, in: collection, call, receive: receive)
-      isCut = isCut || page.answer.mayBeCut
-      // Changes during the later pages are asked for as well.
-      var answer = first ?? page.answer
-      guard let following = page.next else {
-        answer.mayBeCut = isCut
-        return answer
-      }
-      (first, token) = (answer, following)
+      whole.append(page.answer)
+      guard let following = page.next else { return whole ?? page.answer }
+      token = following
     }
   }
 
@@ -82,10 +76,11 @@ extension PagewiseRemote {
     all ids: [String], in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
+    var whole: ReadAnswer?
     for some in ids.chunks(of: limits.idsPerQuery) {
-      _ = try find(ids: Array(some), in: collection, call: call, receive: receive)
+      whole.append(try find(ids: Array(some), in: collection, call: call, receive: receive))
     }
-    return ReadAnswer()
+    return whole ?? ReadAnswer()
   }
 
   // MARK: Queries
