@@ -51,6 +51,13 @@ let package = Package(
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+    .systemLibrary(name: "CDigest", providers: [.apt(["libmd-dev"])]),
+    // Not a library of the system: Debian's package of it has no archive. Its own tests are not here; see its README.
+    .target(
+      name: "CWslay", exclude: ["COPYING", "README.md"],
+      cSettings: [
+        .define("HAVE_ARPA_INET_H"), .define("HAVE_NETINET_IN_H"), .define("NDEBUG"),
+      ]),
     .systemLibrary(name: "CPCRE2", providers: [.apt(["libpcre2-dev"])]),
     .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
     .systemLibrary(
@@ -60,7 +67,7 @@ let package = Package(
     .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
 
     // The rooms, from the ground up.
-    room("KVBase", looksInto: ["CSystem"]),
+    room("KVBase", looksInto: ["CSystem", "CDigest"]),
     room("KVJSON", looksInto: ["CJansson", "CScan", "KVBase"]),
     room("KVQuery", looksInto: ["CPCRE2", "KVJSON", "CScan", "CSystem", "KVBase"]),
     room("KVModels", looksInto: ["KVJSON", "KVBase"], small),
@@ -69,7 +76,7 @@ let package = Package(
     room(
       "KVStorage",
       looksInto: ["CSystem", "KVSQLite", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
-    room("KVTransport", looksInto: ["CCurl", "KVBase"], small),
+    room("KVTransport", looksInto: ["CCurl", "CWslay", "KVBase"], small),
     room("KVHTTP", looksInto: ["KVTransport", "KVSync", "KVBase"], small),
     room(
       "KVKinvey",

@@ -65,6 +65,13 @@ static inline int kvcurl_has_answer(CURL *easy) {
   return microseconds > 0;
 }
 
+/* The socket of a handle with CURLOPT_CONNECT_ONLY; CURL_SOCKET_BAD: it is not connected any more. */
+static inline curl_socket_t kvcurl_active_socket(CURL *easy) {
+  curl_socket_t value = CURL_SOCKET_BAD;
+  curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &value);
+  return value;
+}
+
 /* What CURLOPT_PRIVATE remembers. */
 static inline void *kvcurl_private(CURL *easy) {
   void *value = NULL;

@@ -1,11 +1,13 @@
-/// Base64 (RFC 4648, section 4): what Basic authentication needs.
+/// Base64 (RFC 4648, section 4): what Basic authentication and WebSockets need.
 package enum Base64 {
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
   /// Encodes UTF-8, with padding.
-  package static func encode(_ text: String) -> String {
-    let bytes = Array(text.utf8)
+  package static func encode(_ text: String) -> String { encode(Array(text.utf8)) }
+
+  /// Encodes bytes, with padding.
+  package static func encode(_ bytes: [UInt8]) -> String {
     var out: [UInt8] = []
     for start in stride(from: 0, to: bytes.count, by: 3) {
       let group = bytes[start..<min(start + 3, bytes.count)]

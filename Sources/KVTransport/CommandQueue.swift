@@ -7,9 +7,14 @@ final class CommandQueue: Sendable {
     var starting: [Exchange] = []
     var resuming: [Exchange] = []
     var dropping: [Exchange] = []
+    /// WebSockets to connect.
+    var connecting: [WebSocketLink] = []
+    /// WebSockets that have something to send, or room again for what comes, or are not wanted any more.
+    var moving: [WebSocketLink] = []
     var isClosing = false
     var isEmpty: Bool {
-      starting.isEmpty && resuming.isEmpty && dropping.isEmpty && !isClosing
+      starting.isEmpty && resuming.isEmpty && dropping.isEmpty && connecting.isEmpty
+        && moving.isEmpty && !isClosing
     }
   }
 
@@ -34,6 +39,12 @@ final class CommandQueue: Sendable {
 
   /// Asks to stop an exchange whose sink has ended.
   func drop(_ exchange: Exchange) { _ = enqueue { $0.dropping.append(exchange) } }
+
+  /// Asks to connect a WebSocket. False: the transport is closed.
+  func connect(_ link: WebSocketLink) -> Bool { enqueue { $0.connecting.append(link) } }
+
+  /// Asks to look at a WebSocket.
+  func move(_ link: WebSocketLink) { _ = enqueue { $0.moving.append(link) } }
 
   /// Asks to end everything. Nothing is accepted from now on.
   func close() {

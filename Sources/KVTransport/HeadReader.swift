@@ -10,6 +10,9 @@ struct HeadReader {
     case tooLarge
   }
 
+  /// Whether "101 Switching Protocols" is the answer that is waited for; other interim answers are passed over.
+  var acceptsUpgrade = false
+
   private var head = HTTPHead(status: 0)
   private var byteCount = 0
   private var lineCount = 0
@@ -39,7 +42,8 @@ struct HeadReader {
   }
 
   private mutating func finish() -> Progress {
-    guard !(100..<200).contains(head.status) else { return .more }
+    let isAnswer = head.status == 101 && acceptsUpgrade || !(100..<200).contains(head.status)
+    guard isAnswer else { return .more }
     isComplete = true
     return .complete(head)
   }

@@ -10,12 +10,14 @@ final class Loop {
   private let options: TransportOptions
   private var limiter: HostLimiter
   private var transfers: [ObjectIdentifier: Transfer] = [:]
+  private var sockets: Sockets
 
   init(_ multi: MultiHandle, _ queue: CommandQueue, options: TransportOptions) {
     self.multi = multi
     self.queue = queue
     self.options = options
     limiter = HostLimiter(limit: options.connections)
+    sockets = Sockets(multi, options)
   }
 
   /// Runs until the queue is closed.
@@ -26,9 +28,12 @@ final class Loop {
       if commands.isClosing { return finish(commands) }
       handle(commands)
       perform()
+      sockets.work()
       announce()
       // The queue wakes this up, and so does libcurl's own timer; the limit is just a number.
-      if curl_multi_poll(multi.raw, nil, 0, 60_000, nil) != CURLM_OK { failAll() }
+      var waiting = sockets.waiting
+      let result = curl_multi_poll(multi.raw, &waiting, UInt32(waiting.count), 60_000, nil)
+      if result != CURLM_OK { failAll() }
     }
   }
 
@@ -44,6 +49,7 @@ final class Loop {
     for exchange in commands.starting where limiter.admit(exchange) { start(exchange) }
     for exchange in commands.resuming { transfers[ObjectIdentifier(exchange)]?.resume() }
     for exchange in commands.dropping { drop(exchange) }
+    for link in commands.connecting { sockets.connect(link) }
   }
 
   private func start(_ exchange: Exchange) {
@@ -78,6 +84,7 @@ final class Loop {
     guard curl_multi_perform(multi.raw, &running) == CURLM_OK else { return failAll() }
     var result = CURLE_OK
     while let easy = kvcurl_multi_next_done(multi.raw, &result) {
+      if sockets.connected(easy, result) { continue }
       guard let transfer = Transfer.of(easy) else { continue }
       let failure = transfer.failure(of: result)
       drop(transfer.exchange)
@@ -96,6 +103,7 @@ final class Loop {
 
   /// libcurl could not go on at all, for want of memory most likely.
   private func failAll(_ failure: TransportError = .outOfMemory) {
+    sockets.endAll(failure)
     for exchange in limiter.removeAllWaiting() { exchange.sink.end(failure) }
     for exchange in transfers.values.map(\.exchange) {
       drop(exchange)
@@ -104,7 +112,9 @@ final class Loop {
   }
 
   private func finish(_ commands: CommandQueue.Commands) {
-    for exchange in commands.starting + queue.shutDown().starting { exchange.sink.end(.closed) }
+    let late = queue.shutDown()
+    for exchange in commands.starting + late.starting { exchange.sink.end(.closed) }
+    for link in commands.connecting + late.connecting { link.end(.closed) }
     failAll(.closed)
     curl_multi_cleanup(multi.raw)
   }

@@ -21,25 +21,13 @@ final class Transfer {
   /// A single header of an answer may have so many bytes (`CURL_MAX_HTTP_HEADER`).
   private static let headerBytes = 100 << 10
 
-  /// URL and headers of a request may have so many bytes together: libcurl builds no head of more than 1 MiB.
-  private static let maxHeadBytes = 1_000_000
-
-  private var headerList: UnsafeMutablePointer<curl_slist>?
-  private let errorText: UnsafeMutablePointer<CChar>
+  private let handle: EasyHandle
 
   init(_ exchange: Exchange, _ options: TransportOptions) throws(TransportError) {
-    guard let easy = curl_easy_init() else { throw .outOfMemory }
     self.exchange = exchange
-    self.easy = easy
-    errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
-    errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-    try configure(options)
-  }
-
-  deinit {
-    curl_easy_cleanup(easy)
-    curl_slist_free_all(headerList)
-    errorText.deallocate()
+    handle = try EasyHandle(options)
+    easy = handle.raw
+    try configure()
   }
 
   /// The transfer whose easy handle this is.
@@ -61,7 +49,7 @@ final class Transfer {
     if result == CURLE_OUT_OF_MEMORY, let limit = exceededLimit {
       return TransportError(.tooLarge, limit, code: Int(result.rawValue))
     }
-    return refusal ?? TransportError(result, detail: String(cString: errorText))
+    return refusal ?? handle.failure(of: result)
   }
 
   /// The limit of libcurl that an answer exceeds, which libcurl reports as missing memory; nil: there is none.
@@ -80,73 +68,16 @@ final class Transfer {
 
   // MARK: Options
 
-  private func configure(_ options: TransportOptions) throws(TransportError) {
-    try set(CURLOPT_ERRORBUFFER, errorText)
-    try set(CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
-    try setConduct(options)
-    try setTrust(options)
-    try setURL()
+  private func configure() throws(TransportError) {
+    try handle.set(CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
+    try handle.set(CURLOPT_ACCEPT_ENCODING, "")
+    try handle.set(CURLOPT_BUFFERSIZE, Self.readBytes)
+    let limit = curl_off_t(max(1, exchange.request.maxBytes))
+    try handle.check(kvcurl_set_size(easy, CURLOPT_MAXFILESIZE_LARGE, limit))
+    try handle.setURL(exchange.request.url)
     try setHeaders()
     try setBody()
     try setCallbacks()
-  }
-
-  private func setConduct(_ options: TransportOptions) throws(TransportError) {
-    try set(CURLOPT_NOSIGNAL, 1)
-    // A name that does not resolve must not hold up the thread when its transfer is dropped.
-    try set(CURLOPT_QUICK_EXIT, 1)
-    try set(CURLOPT_PROTOCOLS_STR, "http,https")
-    try set(CURLOPT_FOLLOWLOCATION, 0)
-    try set(CURLOPT_PATH_AS_IS, 1)
-    try set(CURLOPT_TCP_KEEPALIVE, 1)
-    let version = options.usesHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
-    try set(CURLOPT_HTTP_VERSION, Int(version))
-    try set(CURLOPT_ACCEPT_ENCODING, "")
-    try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    try set(CURLOPT_BUFFERSIZE, Self.readBytes)
-    let seconds = min(max(options.connectSeconds, 0.001), 86_400)
-    try set(CURLOPT_CONNECTTIMEOUT_MS, Int(seconds * 1000))
-    if let proxy = options.proxy { try set(CURLOPT_PROXY, proxy) }
-    let limit = curl_off_t(max(1, exchange.request.maxBytes))
-    try check(kvcurl_set_size(easy, CURLOPT_MAXFILESIZE_LARGE, limit))
-  }
-
-  private func setTrust(_ options: TransportOptions) throws(TransportError) {
-    try set(CURLOPT_SSL_VERIFYPEER, 1)
-    try set(CURLOPT_SSL_VERIFYHOST, 2)
-    try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-    if let caFile = options.caFile { return try trust(caFile, nil) }
-    let system = SystemAuthorities(fallback: options.caFallback)
-    guard system.file != nil || system.directory != nil else { return }
-    try trust(system.file, system.directory)
-    // A proxy that is reached over TLS.
-    try check(kvcurl_set_text(easy, CURLOPT_PROXY_CAINFO, system.file))
-    try check(kvcurl_set_text(easy, CURLOPT_PROXY_CAPATH, system.directory))
-  }
-
-  /// Trusts these authorities and no others. Without the nil, libcurl's own directory would count beside a file.
-  private func trust(_ file: String?, _ directory: String?) throws(TransportError) {
-    try check(kvcurl_set_text(easy, CURLOPT_CAINFO, file))
-    try check(kvcurl_set_text(easy, CURLOPT_CAPATH, directory))
-  }
-
-  private func setURL() throws(TransportError) {
-    let url = exchange.request.url
-    guard url.utf8.count <= Self.maxHeadBytes else {
-      throw TransportError(
-        .tooLarge,
-        "The URL of the request has \(url.utf8.count) bytes. The limit is \(Self.maxHeadBytes)."
-      )
-    }
-    let scheme = url.prefix { $0 != ":" }.lowercased()
-    guard scheme == "http" || scheme == "https" else {
-      throw TransportError(.invalid, "The URL is not one of http or https.")
-    }
-    guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-      throw TransportError(.invalid, "The URL has a character that must be percent-encoded.")
-    }
-    try set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
-    try set(CURLOPT_URL, url)
   }
 
   private func setHeaders() throws(TransportError) {
@@ -158,17 +89,13 @@ final class Transfer {
     }
     for header in exchange.request.headers { lines.append(try header.line()) }
     let byteCount = lines.reduce(exchange.request.url.utf8.count) { $0 + $1.utf8.count }
-    guard byteCount <= Self.maxHeadBytes else {
+    guard byteCount <= EasyHandle.maxHeadBytes else {
       throw TransportError(
         .tooLarge,
-        "URL and headers of the request have \(byteCount) bytes. The limit is \(Self.maxHeadBytes)."
+        "URL and headers of the request have \(byteCount) bytes. The limit is \(EasyHandle.maxHeadBytes)."
       )
     }
-    for line in lines {
-      guard let longer = curl_slist_append(headerList, line) else { throw .outOfMemory }
-      headerList = longer
-    }
-    try set(CURLOPT_HTTPHEADER, headerList)
+    try handle.setHeaders(lines)
   }
 
   private func setBody() throws(TransportError) {
@@ -178,21 +105,21 @@ final class Transfer {
     }
     switch exchange.request.body {
     case nil:
-      if method == "HEAD" { try set(CURLOPT_NOBODY, 1) }
+      if method == "HEAD" { try handle.set(CURLOPT_NOBODY, 1) }
     case .bytes(let bytes)?: try setBytes(bytes)
     case .once(let bytes)?:
       try setBytes(bytes)
-      try check(kvcurl_set_prereq(easy, beforeSending))
-      try set(CURLOPT_PREREQDATA, Unmanaged.passUnretained(self).toOpaque())
+      try handle.check(kvcurl_set_prereq(easy, beforeSending))
+      try handle.set(CURLOPT_PREREQDATA, Unmanaged.passUnretained(self).toOpaque())
     case .source(let source)?: try setUpload(source.byteCount)
     }
-    try set(CURLOPT_CUSTOMREQUEST, method)
+    try handle.set(CURLOPT_CUSTOMREQUEST, method)
   }
 
   /// A body that libcurl sends together with the head, if it is short.
   private func setBytes(_ bytes: [UInt8]) throws(TransportError) {
-    try check(kvcurl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count)))
-    try check(
+    try handle.check(kvcurl_set_size(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count)))
+    try handle.check(
       bytes.isEmpty
         ? kvcurl_set_text(easy, CURLOPT_COPYPOSTFIELDS, "")
         : bytes.withUnsafeBytes {
@@ -202,39 +129,20 @@ final class Transfer {
 
   /// A body that the callback provides; without a count it is sent in chunks.
   private func setUpload(_ count: Int?) throws(TransportError) {
-    try set(CURLOPT_UPLOAD, 1)
+    try handle.set(CURLOPT_UPLOAD, 1)
     guard let count else { return }
-    try check(kvcurl_set_size(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(count)))
+    try handle.check(kvcurl_set_size(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(count)))
   }
 
   private func setCallbacks() throws(TransportError) {
     let context = Unmanaged.passUnretained(self).toOpaque()
-    try check(kvcurl_set_callback(easy, CURLOPT_WRITEFUNCTION, receiveBody))
-    try set(CURLOPT_WRITEDATA, context)
-    try check(kvcurl_set_callback(easy, CURLOPT_HEADERFUNCTION, receiveHeader))
-    try set(CURLOPT_HEADERDATA, context)
-    try check(kvcurl_set_callback(easy, CURLOPT_READFUNCTION, sendBody))
-    try set(CURLOPT_READDATA, context)
-    try check(kvcurl_set_open_socket(easy, openSocket))
-    try check(kvcurl_set_seek(easy, rewindBody))
-    try set(CURLOPT_SEEKDATA, context)
-  }
-
-  private func set(_ option: CURLoption, _ value: Int) throws(TransportError) {
-    try check(kvcurl_set_long(easy, option, value))
-  }
-
-  private func set(_ option: CURLoption, _ value: String) throws(TransportError) {
-    try check(kvcurl_set_text(easy, option, value))
-  }
-
-  private func set(
-    _ option: CURLoption, _ value: UnsafeMutableRawPointer?
-  ) throws(TransportError) {
-    try check(kvcurl_set_pointer(easy, option, value))
-  }
-
-  private func check(_ result: CURLcode) throws(TransportError) {
-    guard result == CURLE_OK else { throw TransportError(result, detail: nil) }
+    try handle.check(kvcurl_set_callback(easy, CURLOPT_WRITEFUNCTION, receiveBody))
+    try handle.set(CURLOPT_WRITEDATA, context)
+    try handle.check(kvcurl_set_callback(easy, CURLOPT_HEADERFUNCTION, receiveHeader))
+    try handle.set(CURLOPT_HEADERDATA, context)
+    try handle.check(kvcurl_set_callback(easy, CURLOPT_READFUNCTION, sendBody))
+    try handle.set(CURLOPT_READDATA, context)
+    try handle.check(kvcurl_set_seek(easy, rewindBody))
+    try handle.set(CURLOPT_SEEKDATA, context)
   }
 }

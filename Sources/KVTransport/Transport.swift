@@ -6,7 +6,7 @@ package import KVBase
 /// Its methods block the calling thread and may be called from any thread. Close it; what is dropped
 /// without being closed ends its thread too, but nobody waits for that.
 package final class Transport: Sendable {
-  private let queue: CommandQueue
+  let queue: CommandQueue
   private let worker: Worker
   private let process = ProcessGeneration.current
   private let observer: RequestObserver?
@@ -184,7 +184,7 @@ package final class Transport: Sendable {
   // MARK: Foundations
 
   /// Handles, locks and the thread do not survive `fork()`: in a child nothing of them is touched.
-  private var isForked: Bool { !process.isCurrent }
+  var isForked: Bool { !process.isCurrent }
 
   /// libcurl is initialised once and never cleaned up: the host may use it too.
   private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK

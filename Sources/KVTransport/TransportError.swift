@@ -15,8 +15,10 @@ package struct TransportError: Error, Sendable, Equatable {
     case cancelled
     /// The answer has more bytes, or more headers, than was allowed.
     case tooLarge
-    /// The answer is not HTTP.
+    /// The answer is not HTTP, or a frame no WebSocket's.
     case malformed
+    /// The server does not switch to WebSockets: `code` is the status that it gave instead.
+    case notUpgraded
     /// The request can not be sent as it is: its URL, a header, its body.
     case invalid
     /// The transport belongs to the parent of this process.
@@ -28,7 +30,7 @@ package struct TransportError: Error, Sendable, Equatable {
   package var kind: Kind
   /// One sentence; it names hosts, never a URL, a header or a body.
   package var message: String
-  /// The `CURLcode`; 0 if libcurl was not the one to notice.
+  /// The `CURLcode`; 0 if libcurl was not the one to notice. With `notUpgraded`, a status of HTTP.
   package var code: Int
 
   package init(_ kind: Kind, _ message: String, code: Int = 0) {

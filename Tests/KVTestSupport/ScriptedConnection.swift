@@ -100,7 +100,8 @@ package final class ScriptedConnection: Sendable {
     }
   }
 
-  private func receive() -> [UInt8]? {
+  /// Waits for bytes of the client, whatever they are; nil at the end of the connection.
+  package func receive() -> [UInt8]? {
     let bytes = [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, count in
       count = max(0, recv(descriptor, buffer.baseAddress, buffer.count, 0))
     }
