@@ -5,11 +5,26 @@ package struct AppSyncConfiguration: Sendable {
     case apiKey(String)
     /// The token of a Cognito user pool, an OpenID provider or a Lambda authorizer.
     case token(String)
+    /// Signed for IAM, in this region.
+    case iam(AWSCredentials, region: String)
+  }
+
+  /// Where the request for the WebSocket has what it is allowed by.
+  package enum Upgrade: String, Sendable {
+    /// In a second subprotocol.
+    case subprotocol
+    /// In headers of HTTP.
+    case headers
+    /// In the query of the URL, which servers and proxies may log.
+    case query
   }
 
   /// `https://….appsync-api.….amazonaws.com/graphql`.
   package var endpoint: String
   package var authorization: Authorization
+  /// The address of the WebSocket, as one of HTTP; nil: it follows from the endpoint.
+  package var realtimeEndpoint: String?
+  package var upgrade = Upgrade.subprotocol
   /// How many records a page is asked for.
   package var pageSize = 100
   /// A larger answer is `.tooLarge`.

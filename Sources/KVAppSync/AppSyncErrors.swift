@@ -38,6 +38,22 @@ enum AppSyncErrors {
     return error
   }
 
+  /// The error of a refused connection or subscription over the WebSocket.
+  static func realtimeError(_ words: JSONObject) -> StoreError {
+    let type = errorType(words)
+    let code = words["errorCode"]?.intValue
+    var (kind, failureClass) = meaning(of: type)
+    switch (type, code) {
+    case (_, 401): (kind, failureClass) = (.unauthorized, .sessionOver)
+    case ("LimitExceededError", _), (_, 429): (kind, failureClass) = (.server, .passing)
+    case (_, 403): (kind, failureClass) = (.forbidden, .refused)
+    default: break
+    }
+    var error = StoreError(kind, text("The backend refused the subscription", type: type, words))
+    error.statedClass = failureClass
+    return error
+  }
+
   /// The type without what a data source puts in front of it.
   static func errorType(_ words: JSONObject) -> String? {
     guard let type = words["errorType"]?.stringValue else { return nil }

@@ -6,7 +6,7 @@ package import KVTransport
 /// One API: sends operations, and turns failures into errors. Safe from any thread.
 package final class AppSyncService: Sendable {
   let configuration: AppSyncConfiguration
-  private let transport: Transport
+  let transport: Transport
 
   /// The transport is shared, and stays the caller's to close.
   package init(_ configuration: AppSyncConfiguration, _ transport: Transport) {
@@ -34,11 +34,11 @@ package final class AppSyncService: Sendable {
     _ document: String, _ variables: JSONObject, isMutation: Bool = false, call: Call
   ) throws(StoreError) -> Answer {
     let body: JSONValue = ["query": .string(document), "variables": .object(variables)]
+    let bytes = body.bytes
     let request = HTTPRequest(
       "POST", configuration.endpoint,
-      headers: [
-        HTTPHeader("Content-Type", "application/json"), configuration.authorization.header,
-      ], body: isMutation ? .once(body.bytes) : .bytes(body.bytes),
+      headers: configuration.headers(for: bytes),
+      body: isMutation ? .once(bytes) : .bytes(bytes),
       maxBytes: configuration.maxAnswerBytes)
     let response = try transport.exchange(request, for: call)
     guard response.head.isSuccess else {
@@ -57,14 +57,5 @@ package final class AppSyncService: Sendable {
       throw StoreError(.proto, "The backend's answer has neither data nor errors.")
     }
     return Answer(data: value["data"]?.objectValue ?? [:], errors: errors)
-  }
-}
-
-extension AppSyncConfiguration.Authorization {
-  fileprivate var header: HTTPHeader {
-    switch self {
-    case .apiKey(let key): HTTPHeader("x-api-key", key)
-    case .token(let token): HTTPHeader("Authorization", token)
-    }
   }
 }

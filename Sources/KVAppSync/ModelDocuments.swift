@@ -75,6 +75,15 @@ struct ModelDocuments: Sendable {
     }
   }
 
+  // MARK: Subscriptions
+
+  /// Tells of one kind of change of every record that may be read.
+  func subscription(_ operation: ModelOperation) -> String {
+    let field = operation.rawValue + model.name
+    let name = field.prefix(1).uppercased() + field.dropFirst()
+    return "subscription \(name) { \(field) { \(selection) } }"
+  }
+
   // MARK: Mutations
 
   enum Mutation: String { case create, update, delete }

@@ -11,12 +11,17 @@ struct ModelRecords: Sendable {
   /// What a client may write, the key included.
   private let writable: [String]
   private let lists: Set<String>
+  /// What every record has on the backend.
+  private let certain: [String]
 
   init(_ model: Model) {
     primaryKey = model.primaryKey
     let fields = model.fields.filter { $0.relation == nil && !$0.isReadOnly }
     writable = fields.map(\.name)
     lists = Set(fields.filter(\.isList).map(\.name))
+    let values = model.fields.filter { $0.relation == nil }
+    certain =
+      values.filter { $0.isRequired || $0.isReadOnly }.map(\.name) + ["_version", "_lastChangedAt"]
   }
 
   /// The record of an item of the backend's, and whether it is a deletion.
@@ -27,6 +32,9 @@ struct ModelRecords: Sendable {
     if !isDeleted { record["_deleted"] = nil }
     return (record, isDeleted)
   }
+
+  /// Whether an event has the whole record. It has what the mutation selected that caused it, and null for the rest.
+  func isWhole(_ item: JSONObject) -> Bool { certain.allSatisfy { item[$0]?.isNull == false } }
 
   /// The object without members that are null, those of objects inside included.
   private static func stripped(_ object: JSONObject) -> JSONObject {

@@ -28,6 +28,15 @@ struct AppSyncBackend {
     }
     if let size = try reader.integer("pageSize", 1...1000) { configuration.pageSize = size }
     if let seconds = try reader.seconds("syncInterval") { configuration.syncInterval = seconds }
+    configuration.realtimeEndpoint = try reader.string("realtimeEndpoint")
+    if let name = try reader.string("realtimeUpgrade") {
+      guard let upgrade = AppSyncConfiguration.Upgrade(rawValue: name) else {
+        throw StoreError(
+          .invalid,
+          "The option \"realtimeUpgrade\" must be \"subprotocol\", \"headers\" or \"query\".")
+      }
+      configuration.upgrade = upgrade
+    }
     self.configuration = configuration
   }
 
@@ -53,23 +62,46 @@ struct AppSyncBackend {
       throw StoreError(.invalid, "The option \"auth\" is missing: what requests are allowed by.")
     }
     let (key, token) = (try auth.string("apiKey"), try auth.string("token"))
+    let iam = try auth.options("iam").map(Self.iam)
     try auth.finish()
-    switch (key, token) {
-    case (let key?, nil): return .apiKey(key)
-    case (nil, let token?): return .token(token)
+    switch (key, token, iam) {
+    case (let key?, nil, nil): return .apiKey(key)
+    case (nil, let token?, nil): return .token(token)
+    case (nil, nil, let iam?): return iam
     default:
-      throw StoreError(.invalid, "The option \"auth\" must have either \"apiKey\" or \"token\".")
+      throw StoreError(
+        .invalid, "The option \"auth\" must have one of \"apiKey\", \"token\" and \"iam\".")
     }
+  }
+
+  private static func iam(
+    _ reader: OptionReader
+  ) throws(StoreError) -> AppSyncConfiguration.Authorization {
+    var reader = reader
+    guard let id = try reader.string("accessKeyId"),
+      let secret = try reader.string("secretAccessKey"), let region = try reader.string("region")
+    else {
+      throw StoreError(
+        .invalid,
+        "The option \"auth\" needs \"accessKeyId\", \"secretAccessKey\" and \"region\" in \"iam\".")
+    }
+    let token = try reader.string("sessionToken")
+    try reader.finish()
+    return .iam(
+      AWSCredentials(accessKeyID: id, secretAccessKey: secret, sessionToken: token), region: region)
   }
 
   /// What opens it.
   func factory(_ schema: ModelSchema) -> BackendFactory {
     { [configuration, transport] (context) throws(StoreError) in
       let transport = try Transport(transport, context)
-      let service = AppSyncService(configuration, transport)
-      var backend = Backend(
-        name: BackendRegistry.appSync, remote: AppSyncRemote(service, schema)
-      ) { transport.close() }
+      let remote = AppSyncRemote(AppSyncService(configuration, transport), schema)
+      let live = AppSyncLive(remote, schema)
+      var backend = Backend(name: BackendRegistry.appSync, remote: remote) {
+        live.close()
+        transport.close()
+      }
+      backend.live = live
       // What it can merge, it has merged; the rest is refused.
       backend.conflicts = .serverWins
       return backend

@@ -397,8 +397,8 @@ def test_a_configuration_of_amplify_says_where_the_api_is(server: StandIn, tmp_p
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"auth": {}}, "either"),
-        ({"auth": {"apiKey": "a", "token": "b"}}, "either"),
+        ({"auth": {}}, "one of"),
+        ({"auth": {"apiKey": "a", "token": "b"}}, "one of"),
         ({"auth": {"key": "a"}}, "key"),
         ({"endpoint": "ftp://h"}, "endpoint"),
         ({"host": "https://h"}, "host"),

@@ -70,6 +70,11 @@ type Options struct {
 	Schema string `json:"schema,omitempty"`
 	// Endpoint is the address of the API of the backend "appsync".
 	Endpoint string `json:"endpoint,omitempty"`
+	// RealtimeEndpoint is the address of the WebSocket of the backend "appsync"; empty: it follows from Endpoint.
+	RealtimeEndpoint string `json:"realtimeEndpoint,omitempty"`
+	// RealtimeUpgrade says where the request for the WebSocket has what it is allowed by: "subprotocol", which is the default,
+	// "headers" or "query".
+	RealtimeUpgrade string `json:"realtimeUpgrade,omitempty"`
 	// Configuration is the content of an amplifyconfiguration.json, in place of Endpoint and Auth.
 	Configuration json.RawMessage `json:"configuration,omitempty"`
 	// Auth is what the requests of the backend "appsync" are allowed by.
@@ -123,6 +128,16 @@ type APIAuth struct {
 	APIKey string `json:"apiKey,omitempty"`
 	// Token is that of a Cognito user pool, an OpenID provider or a Lambda authorizer.
 	Token string `json:"token,omitempty"`
+	// IAM has the credentials by which requests are signed.
+	IAM *IAMCredentials `json:"iam,omitempty"`
+}
+
+// IAMCredentials are those of AWS by which requests are signed. SessionToken is that of temporary ones.
+type IAMCredentials struct {
+	AccessKeyID     string `json:"accessKeyId"`
+	SecretAccessKey string `json:"secretAccessKey"`
+	SessionToken    string `json:"sessionToken,omitempty"`
+	Region          string `json:"region"`
 }
 
 // MarshalJSON writes the options in the form that the library reads.

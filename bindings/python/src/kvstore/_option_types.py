@@ -74,10 +74,18 @@ class ClientOptions(CallOptions, total=False):
     #: What an `amplifyconfiguration.json` holds, of which the only GraphQL API gives `endpoint` and
     #: an API key; for the backend `"appsync"` only.
     configuration: Mapping[str, Any]
-    #: What requests are allowed by: `{"apiKey":"da2-…"}`, or `{"token":"…"}` with that of a Cognito
-    #: user pool, an OpenID provider or a Lambda authorizer; for the backend `"appsync"` only;
-    #: default: required for `"appsync"`.
+    #: What requests are allowed by: `{"apiKey":"da2-…"}`, `{"token":"…"}` with that of a Cognito
+    #: user pool, an OpenID provider or a Lambda authorizer, or
+    #: `{"iam":{"accessKeyId":"…","secretAccessKey":"…","sessionToken":"…","region":"eu-west-1"}}`,
+    #: by which requests are signed; for the backend `"appsync"` only; default: required for
+    #: `"appsync"`.
     auth: Mapping[str, Any]
+    #: The address of the API's WebSocket, beginning with `https://` or `http://`; for the backend
+    #: `"appsync"` only; default: follows from `endpoint`.
+    realtime_endpoint: str
+    #: Where the request for the WebSocket has what it is allowed by, if a proxy demands another
+    #: place; for the backend `"appsync"` only; default: `"subprotocol"`.
+    realtime_upgrade: Literal["subprotocol", "headers", "query"]
     #: How many records a page of the backend `"appsync"` is asked for; default: 100.
     page_size: int
     #: In seconds: how old a read may be for the backend `"appsync"` to be asked for what has

@@ -1,0 +1,119 @@
+internal import KVBase
+internal import KVHTTP
+internal import KVJSON
+internal import KVSync
+internal import KVTransport
+
+/// One connection of the real-time protocol. Used by one thread at a time.
+///
+///     open ── connection_init ──▶ connection_ack ── start ──▶ start_ack ── data … data ── stop ──▶ complete
+///
+/// Whoever waits for an acknowledgement keeps what arrives meanwhile for `next`.
+final class RealtimeConnection: Sendable {
+  /// Seconds to wait for an acknowledgement: of the connection, and of a subscription.
+  private static let (connectSeconds, startSeconds) = (15.0, 15.0)
+
+  private struct State {
+    var kept = FIFO<RealtimeMessage>()
+    /// Seconds without a sign of life after which the connection is dead.
+    var timeout = 300.0
+    /// When there has to be another one.
+    var deadline = Deadline.never
+  }
+
+  private let socket: WebSocket
+  private let configuration: AppSyncConfiguration
+  private let state = Monitor(State())
+
+  /// Connects, and waits until the API agrees.
+  init(
+    _ configuration: AppSyncConfiguration, _ transport: Transport, call: Call
+  ) throws(StoreError) {
+    self.configuration = configuration
+    let deadline = call.deadline.earlier(.after(seconds: Self.connectSeconds))
+    do throws(TransportError) {
+      socket = try transport.open(
+        configuration.realtimeRequest(), until: deadline, cancellation: call.cancellation)
+      try socket.send(RealtimeMessage.initialization)
+    } catch {
+      throw StoreError(error)
+    }
+    while true {
+      switch try receive(deadline, call) {
+      case .acknowledged(let timeout):
+        state.withLock { $0.timeout = timeout }
+        noteLife()
+        return
+      case .refused(nil, let errors): throw Self.refusal(errors)
+      default: continue
+      }
+    }
+  }
+
+  func close() { socket.close() }
+
+  // MARK: Subscriptions
+
+  /// Starts a subscription, and waits until the API has agreed. Throws what it says if it refuses.
+  func start(_ id: String, _ document: String, call: Call) throws(StoreError) {
+    let data = JSONValue.object(["query": .string(document), "variables": [:]]).bytes
+    let headers = configuration.realtimeHeaders(path: configuration.address.path, body: data)
+    try send(
+      RealtimeMessage.start(
+        id: id, data: String(decoding: data, as: UTF8.self), headers.jsonObject))
+    let deadline = call.deadline.earlier(.after(seconds: Self.startSeconds))
+    while true {
+      let message = try receive(deadline, call)
+      switch message {
+      case .started(id): return
+      case .refused(let which, let errors) where which == id || which == nil:
+        throw Self.refusal(errors)
+      default: state.withLock { $0.kept.append(message) }
+      }
+    }
+  }
+
+  /// Ends a subscription. What still comes of it is nobody's.
+  func stop(_ id: String) throws(StoreError) { try send(RealtimeMessage.stop(id: id)) }
+
+  // MARK: Messages
+
+  /// The next message that is not a sign of life. Throws `.timeout` at the call's deadline, `.network` once the
+  /// connection is dead.
+  func next(_ call: Call) throws(StoreError) -> RealtimeMessage {
+    while true {
+      if let kept = state.withLock({ $0.kept.popFirst() }) { return kept }
+      let message = try receive(call.deadline, call)
+      if message != .keepAlive { return message }
+    }
+  }
+
+  private func send(_ message: [UInt8]) throws(StoreError) {
+    do throws(TransportError) { try socket.send(message) } catch { throw StoreError(error) }
+  }
+
+  private func receive(_ deadline: Deadline, _ call: Call) throws(StoreError) -> RealtimeMessage {
+    let death = state.withLock { $0.deadline }
+    let bytes: [UInt8]
+    do throws(TransportError) {
+      bytes = try socket.receive(until: deadline.earlier(death), cancellation: call.cancellation)
+    } catch {
+      guard error.kind == .timeout, death.hasPassed else { throw StoreError(error) }
+      socket.close()
+      throw StoreError(.network, "The API's WebSocket has been silent for too long.")
+    }
+    noteLife()
+    return try RealtimeMessage(bytes)
+  }
+
+  private func noteLife() {
+    state.withLock { $0.deadline = .after(seconds: $0.timeout) }
+  }
+
+  private static func refusal(_ errors: [JSONObject]) -> StoreError {
+    guard let words = errors.first else {
+      return StoreError(.forbidden, "The API refuses the subscription.")
+    }
+    return AppSyncErrors.realtimeError(words)
+  }
+}
