@@ -49,6 +49,9 @@ package final class AppSyncRemote: PagewiseRemote {
   /// A backend that merges takes what is sent for what was changed.
   package var sendsDifferences: Bool { true }
 
+  /// A parent is created before its children, and deleted after them.
+  package var hasOneQueue: Bool { true }
+
   /// One write after the other, in their order.
   package var limits: RemoteLimits {
     var limits = RemoteLimits()

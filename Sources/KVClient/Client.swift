@@ -161,7 +161,8 @@ package final class Client: Sendable {
       collection: collection, type: type, local: local, remote: remote,
       sendGate: type.isLocal ? sendGate(tag ?? self.options.tag, collection) : SendGate(),
       writer: writer(local), validation: validation?.renamed(by: names).filter ?? .everything,
-      format: self.options.models?.layout.format(of: collection))
+      format: self.options.models?.layout.format(of: collection),
+      peers: type.isLocal ? peers(ofTag: tag ?? self.options.tag) : nil)
     let store = DataStore(engine, calls, names: names, context: context)
     if type.isLocal { remember(store, tag ?? self.options.tag) }
     return store
@@ -180,6 +181,16 @@ package final class Client: Sendable {
         throw StoreError(.noUser, "Nobody is logged in.")
       }
       return nil
+    }
+  }
+
+  /// The other collections of a tag, where the backend takes the writes of all in one order.
+  private func peers(ofTag tag: String) -> CollectionEngine.Peers? {
+    guard remote?.hasOneQueue == true else { return nil }
+    return { [weak self] (collection, call) throws(StoreError) in
+      guard let self else { throw StoreError(.misuse, "The client is closed.") }
+      let store = try deciding(collection, tag)
+      return (store.engine, store.call(alongside: call))
     }
   }
 
@@ -207,6 +218,12 @@ package final class Client: Sendable {
       $0.tags[tag]?.stores[RecordID(collection)]?.compactMap(\.value) ?? []
     }
     return stores.last { $0.decidesConflicts }
+  }
+
+  /// That store, or one of our own.
+  private func deciding(_ collection: String, _ tag: String) throws(StoreError) -> DataStore {
+    if let store = decidingStore(collection, tag) { return store }
+    return try store(collection, type: StoreType.sync.rawValue, ["tag": .string(tag)])
   }
 
   var context: DataStore.StoreContext {
@@ -287,12 +304,7 @@ package final class Client: Sendable {
       waiting: { () throws(StoreError) in try storage.collectionsWaiting() },
       push: { [weak self] (collection) throws(StoreError) in
         guard let self else { return 0 }
-        var store = decidingStore(collection, tag)
-        if store == nil {
-          store = try self.store(
-            collection, type: StoreType.sync.rawValue, ["tag": .string(tag)])
-        }
-        guard let store else { return 0 }
+        let store = try deciding(collection, tag)
         var options = Options()
         // The schedule is what repeats.
         options.retries = 0

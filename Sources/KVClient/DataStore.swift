@@ -152,6 +152,14 @@ package final class DataStore: Sendable {
     return resolved
   }
 
+  /// The call of another store that sends writes of this one as well, with what is decided here.
+  func call(alongside other: Call) -> Call {
+    let run = Run(nil, cancellation: other.cancellation, progress: other.progress)
+    var call = resolvedForBackend(defaults, run, cancellation: other.cancellation).call
+    (call.deadline, call.retry) = (other.deadline, other.retry)
+    return call
+  }
+
   // MARK: Conflicts
 
   /// Whether it was said what happens to conflicts.

@@ -62,8 +62,32 @@ extension Storage {
     } ?? 0
   }
 
-  package func waitingCount(in collection: String) throws(StoreError) -> Int {
-    try read(from: collection) { (db, table) throws(SQLiteError) in
+  package func waiting(
+    after order: Int64, limit: Int
+  ) throws(StoreError) -> [PendingWrite] {
+    try read { (db: borrowing Connection) throws(SQLiteError) in
+      let statement = try db.statement(
+        """
+        SELECT \(sql: PendingWrite.columns), c.name FROM pending AS p
+        JOIN collections AS c ON c.number = p.collection
+        WHERE p.n > \(bind: order) AND p.state = 0 ORDER BY p.n LIMIT \(bind: limit)
+        """)
+      var writes: [PendingWrite] = []
+      while try statement.step() {
+        let collection = statement.text(PendingWrite.columnCount) ?? ""
+        writes.append(PendingWrite(row: statement, of: collection))
+      }
+      return writes
+    }
+  }
+
+  package func waitingCount(in collection: String?) throws(StoreError) -> Int {
+    guard let collection else {
+      return try read { (db: borrowing Connection) throws(SQLiteError) in
+        Int(try db.integer("SELECT count(*) FROM pending WHERE state = 0") ?? 0)
+      }
+    }
+    return try read(from: collection) { (db, table) throws(SQLiteError) in
       let statement = try db.statement(
         "SELECT count(*) FROM pending WHERE collection = \(bind: table.number) AND state = 0")
       return try statement.step() ? statement.int(0) : 0

@@ -214,7 +214,11 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     }
   }
 
-  func waitingCount(in collection: String) throws(StoreError) -> Int {
+  func waiting(after order: Int64, limit: Int) throws(StoreError) -> [PendingWrite] {
+    try live { () throws(StoreError) in try real.waiting(after: order, limit: limit) }
+  }
+
+  func waitingCount(in collection: String?) throws(StoreError) -> Int {
     try live { () throws(StoreError) in try real.waitingCount(in: collection) }
   }
 

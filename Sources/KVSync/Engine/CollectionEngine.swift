@@ -22,7 +22,13 @@ package final class CollectionEngine: Sendable {
   /// The user that writes to the backend: its user id, nil if unknown. Throws `.noUser` if nobody may.
   let writer: @Sendable () throws(StoreError) -> String?
   let clock: @Sendable () -> Timestamp
+  /// Gives the engine of another collection of the same data, with the call as that one's store makes it: where the
+  /// writes of all collections are sent in one order. Nil: each collection has a queue of its own.
+  let peers: Peers?
   let handler = Monitor(Handler())
+
+  package typealias Peers =
+    @Sendable (_ collection: String, Call) throws(StoreError) -> (CollectionEngine, Call)
 
   /// The function that decides conflicts. A structure for the reason that `Progress` has.
   struct Handler {
@@ -35,7 +41,7 @@ package final class CollectionEngine: Sendable {
   package init(
     collection: String, type: StoreType, local: (any LocalStore)?, remote: LocalFilteringRemote?,
     sendGate: SendGate, writer: @escaping @Sendable () throws(StoreError) -> String?,
-    validation: Predicate = .everything, format: RecordFormat? = nil,
+    validation: Predicate = .everything, format: RecordFormat? = nil, peers: Peers? = nil,
     clock: @escaping @Sendable () -> Timestamp = { .now() }
   ) {
     self.collection = collection
@@ -45,6 +51,7 @@ package final class CollectionEngine: Sendable {
     self.remote = remote
     self.sendGate = sendGate
     self.writer = writer
+    self.peers = peers
     self.clock = clock
     arrivals = Arrivals(
       collection: collection, format: self.format,

@@ -15,6 +15,7 @@ package final class LocalFilteringRemote: Remote {
   package var limits: RemoteLimits { remote.limits }
   package var keepsConditions: Bool { remote.keepsConditions }
   package var sendsDifferences: Bool { remote.sendsDifferences }
+  package var hasOneQueue: Bool { remote.hasOneQueue }
 
   /// How a query is put to the backend.
   private enum RemoteForm {

@@ -29,6 +29,7 @@ extension RemoteMiddleware {
   package var limits: RemoteLimits { remote.limits }
   package var keepsConditions: Bool { remote.keepsConditions }
   package var sendsDifferences: Bool { remote.sendsDifferences }
+  package var hasOneQueue: Bool { remote.hasOneQueue }
 
   package func find(
     _ query: Query, in collection: String, call: Call,

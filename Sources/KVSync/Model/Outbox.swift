@@ -6,14 +6,17 @@ package protocol Outbox: AnyObject, Sendable {
     in collection: String, after order: Int64, limit: Int, onlyWaiting: Bool
   ) throws(StoreError) -> [PendingWrite]
 
+  /// Pending writes of all collections that wait to be sent, oldest first, those after `order`.
+  func waiting(after order: Int64, limit: Int) throws(StoreError) -> [PendingWrite]
+
   /// One pending write and what is kept with it.
   func pending(_ id: String, in collection: String) throws(StoreError) -> PendingDetail?
 
   /// How many there are, those included that were set aside. nil: of all collections.
   func pendingCount(in collection: String?) throws(StoreError) -> Int
 
-  /// How many wait to be sent.
-  func waitingCount(in collection: String) throws(StoreError) -> Int
+  /// How many wait to be sent. nil: of all collections.
+  func waitingCount(in collection: String?) throws(StoreError) -> Int
 
   /// Counts an attempt for each row whose revision is unchanged, and gives their entities at this
   /// moment: what is sent is exactly the revision that is named. Rows that are gone are left out, and

@@ -23,6 +23,10 @@ package protocol Remote: AnyObject, Sendable {
   /// Whether updates need to have what they started from, because only the difference is sent.
   var sendsDifferences: Bool { get }
 
+  /// Whether the writes of all collections go in the order in which they were made, one after the other: because records
+  /// lead to those of other collections.
+  var hasOneQueue: Bool { get }
+
   // MARK: Reading
 
   /// Reads what a query selects: its filter, order, skip and limit, and the members that its fields name. Only
@@ -96,6 +100,7 @@ extension Remote {
   package func format(of collection: String) -> RecordFormat { .default }
   package var keepsConditions: Bool { false }
   package var sendsDifferences: Bool { false }
+  package var hasOneQueue: Bool { false }
 
   /// Asks for them by a query.
   package func find(

@@ -17,7 +17,7 @@ struct Push {
   /// The indexes in the whole queue of the writes of this page, and of those without an answer.
   private var indices: [RecordID: Int] = [:]
   private var tried = 0
-  private var reachability = Reachability()
+  private var reachability: Reachability
   /// The entities of this page whose batch was refused as a whole.
   private var alone: Set<RecordID> = []
   /// Why the rest is not worth trying.
@@ -25,7 +25,7 @@ struct Push {
   /// So often what was held up or was overtaken is sent again.
   private static let maxRounds = 5
   /// How many writes are read at once: what they need in memory follows from those before.
-  private var sliceSize = 100
+  private var sliceSize: Int
 
   init(
     _ engine: CollectionEngine, _ local: any Outbox & Tombstones, remote: any Remote,
@@ -37,6 +37,9 @@ struct Push {
     self.remote = remote
     self.call = call
     self.user = user
+    reachability = Reachability(isStrict: remote.hasOneQueue)
+    // In one queue a write is taken up once those before it are done with.
+    sliceSize = remote.hasOneQueue ? 1 : 100
   }
 
   /// What a round of requests came to, before it is written down.
@@ -127,7 +130,7 @@ struct Push {
   /// Takes so many writes at once that their bodies stay within 8 MiB or so.
   private mutating func follow(_ outgoing: [OutgoingWrite]) {
     let bytes = outgoing.reduce(0) { $0 + ($1.body?.count ?? 0) }
-    guard bytes > 0 else { return }
+    guard bytes > 0, !remote.hasOneQueue else { return }
     sliceSize = min(500, max(1, (8 << 20) / max(1, bytes / outgoing.count)))
   }
 

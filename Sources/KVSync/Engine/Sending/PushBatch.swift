@@ -5,7 +5,7 @@ struct PushBatch {
   /// The bytes of one request at the most, unless a single entity has more.
   private static let maxBytes = 4 << 20
   /// A write that failed so often goes alone, lest it be what its batch fails on.
-  private static let maxAttempts = 3
+  static let maxAttempts = 3
 
   let writes: [OutgoingWrite]
 

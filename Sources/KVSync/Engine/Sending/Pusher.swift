@@ -9,7 +9,7 @@ struct Pusher {
   let local: any LocalStore
   let remote: LocalFilteringRemote
   let call: Call
-  private let user: String?
+  let user: String?
 
   /// Throws if the store has no queue or no backend, or nobody is logged in.
   init(_ engine: CollectionEngine, _ call: Call) throws(StoreError) {
@@ -23,11 +23,14 @@ struct Pusher {
   /// Sends all waiting writes, oldest first, each at most once; see `CollectionEngine.push`.
   func push() throws(StoreError) -> PushResult {
     if call.retriesQuarantined { try local.releaseQuarantined(in: engine.collection) }
-    let result = try engine.sendGate.pushing(call) { () throws(StoreError) in try sendWaiting() }
-    var asked = try asking(result)
+    var queue = OneQueue(self)
+    let result = try engine.sendGate.pushing(call) { () throws(StoreError) in
+      engine.peers == nil ? try sendWaiting() : try queue.send()
+    }
+    var asked = try engine.peers == nil ? asking(result) : queue.asking()
+    let scope = engine.peers == nil ? engine.collection : nil
     asked.quarantined = max(
-      0,
-      try local.pendingCount(in: engine.collection) - local.waitingCount(in: engine.collection))
+      0, try local.pendingCount(in: scope) - local.waitingCount(in: scope))
     return asked
   }
 
@@ -58,6 +61,10 @@ struct Pusher {
 
   /// The same; nobody is asked about conflicts.
   func sendOnce(_ ids: [String]) throws(StoreError) -> PushResult {
+    guard engine.peers == nil else {
+      var queue = OneQueue(self)
+      return try queue.send(through: ids)
+    }
     var push = Push(engine, local, remote: remote, call: call, user: user)
     var seen: Set<RecordID> = []
     var page: [PendingWrite] = []
@@ -73,7 +80,7 @@ struct Pusher {
   }
 
   /// Sends a page as its entities are once nobody else sends them.
-  private func send(_ page: [PendingWrite], _ push: inout Push) throws(StoreError) {
+  func send(_ page: [PendingWrite], _ push: inout Push) throws(StoreError) {
     guard !page.isEmpty else { return }
     try engine.sendGate.sending(page.map(\.id), push.call) { () throws(StoreError) in
       try push.send(page)

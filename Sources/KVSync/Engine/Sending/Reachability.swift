@@ -10,6 +10,12 @@ struct Reachability {
   /// The writes of the requests that have had no answer since the last answer.
   private(set) var unanswered: [(write: PendingWrite, error: StoreError)] = []
   private var inRow = 0
+  /// Whether nothing may overtake a write that has had no answer.
+  private let isStrict: Bool
+
+  /// `isStrict`: the first request without an answer ends it, unless it has been in vain several times: then it is
+  /// perhaps because of the entity.
+  init(isStrict: Bool = false) { self.isStrict = isStrict }
 
   /// Why it is not worth going on; nil: it is.
   var isGone: Bool { inRow >= Self.patience }
@@ -19,13 +25,14 @@ struct Reachability {
 
   /// Notes that the backend has answered. Gives the writes that had no answer before: it was because of themselves.
   mutating func recordAnswer() -> [(write: PendingWrite, error: StoreError)] {
-    defer { self = Reachability() }
+    defer { self = Reachability(isStrict: isStrict) }
     return unanswered
   }
 
   /// A request with these writes had no answer.
   mutating func recordSilence(_ writes: [PendingWrite], _ error: StoreError) {
-    inRow += 1
+    let isNew = writes.allSatisfy { $0.attempts <= PushBatch.maxAttempts }
+    inRow += isStrict && isNew ? Self.patience : 1
     unanswered += writes.map { ($0, error) }
   }
 }
