@@ -99,7 +99,8 @@ extension ModelSchema {
 extension Model {
   fileprivate func rules(in schema: ModelSchema) -> CollectionRules {
     let validator = ModelValidator(self, in: schema)
-    return CollectionRules(format: recordFormat) { (record) throws(StoreError) in
+    return CollectionRules(format: recordFormat, relations: fields.compactMap(\.recordRelation)) {
+      (record) throws(StoreError) in
       do throws(ModelError) { return try validator.completed(record) } catch {
         throw StoreError(.invalid, "The record does not fit its model: \(error.message).")
       }
@@ -117,6 +118,23 @@ extension Model {
       }
     }
     return specs
+  }
+}
+
+extension ModelField {
+  /// The relation as the rooms below know it; nil: the field holds a value.
+  fileprivate var recordRelation: RecordRelation? {
+    guard let relation else { return nil }
+    let link: RecordRelation.Link
+    var isOwner = true
+    switch relation {
+    case .belongsTo(_, let keys): (link, isOwner) = (.reference(keys), false)
+    case .hasOne(_, let keys): link = .reference(keys)
+    case .hasMany(_, let keys, _): link = .referrers(keys)
+    case .manyToMany(_, let join, let keys, let others):
+      link = .join(join, keys: keys, others: others)
+    }
+    return RecordRelation(name: name, collection: relation.model, link: link, isOwner: isOwner)
   }
 }
 

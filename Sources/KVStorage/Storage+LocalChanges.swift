@@ -112,7 +112,7 @@ extension Storage {
         return .failure(failure)
       }
       return .success(
-        try Self.remove(id, isConditional: !condition.isNone, change: change, on: db) ? 1 : 0)
+        try remove([id], isConditional: !condition.isNone, collection: collection, change, on: db))
     }
   }
 
@@ -122,12 +122,13 @@ extension Storage {
       let numbers = try numbers(of: query, change.table, on: db)
       let find = try db.prepare(
         "SELECT id FROM \(change.table.entities) WHERE n = \(Parameter.row)")
+      var ids: [String] = []
       for number in numbers {
         try find.bind(number, at: .row)
-        let id = try find.step() ? find.text(0) : nil
+        if try find.step(), let id = find.text(0) { ids.append(id) }
         find.reset()
-        if let id { _ = try Self.remove(id, change: change, on: db) }
       }
+      _ = try remove(ids, isConditional: false, collection: collection, change, on: db)
       return numbers.count
     }
   }
@@ -190,9 +191,10 @@ extension Storage {
     }
   }
 
-  /// Deletes an entity and queues that; false if it was not there.
+  /// Deletes an entity and queues that; false if it was not there. `atEnd`: behind everything that is queued.
   static func remove(
-    _ id: String, isConditional: Bool = false, change: Change, on db: borrowing Connection
+    _ id: String, isConditional: Bool = false, atEnd: Bool = false, change: Change,
+    on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let (isCreate, isUnsent) = try queuedCreate(id, change.table, on: db)
     if isCreate, isUnsent {
@@ -200,6 +202,7 @@ extension Storage {
     } else {
       if isCreate { try expectLateCreate(of: id, change, on: db) }
       guard try queueDeletion(of: id, isConditional, change: change, on: db) else { return false }
+      if atEnd { _ = try run(change.table.moveToEnd, id, on: db) }
     }
     return try run(change.table.delete, id, on: db)
   }

@@ -73,6 +73,8 @@ final class Table: Sendable {
   /// Notes that a create may still arrive, in the versions that were sent. To be run before the create leaves the
   /// queue or becomes a deletion.
   let expectLateCreate: SQL
+  /// Puts a pending write behind all others.
+  let moveToEnd: SQL
   /// Forgets a pending write.
   let drop: SQL
   /// Forgets all pending writes.
@@ -229,6 +231,11 @@ final class Table: Sendable {
         SELECT \(Table.tried(with: "(SELECT body FROM \(entities) WHERE id = \(Parameter.id))"))
           AS version FROM pending WHERE \(isEntity)
         UNION ALL SELECT version FROM unanswered WHERE \(isEntity))
+      """)
+    moveToEnd = SQL(
+      """
+      UPDATE pending SET n = (SELECT max(n) + 1 FROM pending)
+      WHERE \(isEntity) AND n < (SELECT max(n) FROM pending)
       """)
     drop = SQL("DELETE FROM pending WHERE \(isEntity)")
     dropAll = SQL("DELETE FROM pending WHERE collection = \(number)")

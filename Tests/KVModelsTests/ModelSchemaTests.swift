@@ -145,7 +145,7 @@ import Testing
     #expect(join.field("postId")?.isRequired == true)
     #expect(
       try relation("Post.tags", in: schema)
-        == .hasMany(model: "PostTags", keys: ["postId"], isSingle: false))
+        == .manyToMany(model: "Tag", join: "PostTags", keys: ["postId"], others: ["tagId"]))
     #expect(try relation("PostTags.tag", in: schema) == .belongsTo(model: "Tag", keys: ["tagId"]))
   }
 

@@ -110,10 +110,14 @@ package enum Relation: Sendable, Equatable {
   /// Records of `model` hold this record's primary key in `keys`; nothing of it is in this record. `isSingle`: there
   /// is one at most.
   case hasMany(model: String, keys: [String], isSingle: Bool)
+  /// Records of `join` hold this record's primary key in `keys`, and that of one of `model` in `others`.
+  case manyToMany(model: String, join: String, keys: [String], others: [String])
 
   package var model: String {
     switch self {
-    case .belongsTo(let model, _), .hasOne(let model, _), .hasMany(let model, _, _): model
+    case .belongsTo(let model, _), .hasOne(let model, _), .hasMany(let model, _, _),
+      .manyToMany(let model, _, _, _):
+      model
     }
   }
 
@@ -121,7 +125,7 @@ package enum Relation: Sendable, Equatable {
   package var ownKeys: [String] {
     switch self {
     case .belongsTo(_, let keys), .hasOne(_, let keys): keys
-    case .hasMany: []
+    case .hasMany, .manyToMany: []
     }
   }
 }

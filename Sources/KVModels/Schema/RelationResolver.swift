@@ -163,6 +163,7 @@ struct RelationResolver {
       try addKeys(keys, to: model, of: target, isRequired: isRequired, at: location)
     case .hasMany(let target, let keys, _):
       try addKeys(keys, to: target, of: model, isRequired: false, at: location)
+    case .manyToMany: break  // The keys are those of the join, which are added with it.
     }
   }
 
@@ -241,13 +242,16 @@ struct RelationResolver {
     drafts[name] = join
     order.append(name)
     for (index, (model, field)) in pair.enumerated() {
-      guard let keys = relations[name]?[index].relation?.ownKeys else { continue }
-      try addKeys(keys, to: name, of: model, isRequired: true, at: field.name.location)
+      guard let ends = relations[name]?.compactMap(\.relation?.ownKeys), ends.count == 2 else {
+        continue
+      }
+      try addKeys(ends[index], to: name, of: model, isRequired: true, at: field.name.location)
+      let relation = Relation.manyToMany(
+        model: pair[1 - index].model, join: name, keys: ends[index], others: ends[1 - index])
       add(
         ModelField(
-          name: field.name.text,
-          kind: .relation(.hasMany(model: name, keys: keys, isSingle: false)),
-          isRequired: false, isList: true), to: model)
+          name: field.name.text, kind: .relation(relation), isRequired: false, isList: true),
+        to: model)
     }
   }
 

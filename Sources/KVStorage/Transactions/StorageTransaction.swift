@@ -92,23 +92,16 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
     try perform { () throws(StoreError) in
       try check(condition, id, collection: collection)
       guard try current(id, collection) != nil else { return 0 }
-      try write(
-        id, nil, operation: .delete, isConditional: !condition.isNone, collection: collection)
+      try remove([id], isConditional: !condition.isNone, collection: collection)
       return 1
     }
   }
 
   func remove(_ query: Query, in collection: String) throws(StoreError) -> Int {
     try perform { () throws(StoreError) in
-      let found = try found(query, collection)
-      let format = storage.layout.format(of: collection)
-      for record in found.records {
-        let body = try body(of: record, found.table)
-        try write(
-          try StoredEntity.id(of: body, format), nil, operation: .delete,
-          isConditional: false, collection: collection)
-      }
-      return found.records.count
+      let ids = try ids(query, collection)
+      try remove(ids, isConditional: false, collection: collection)
+      return ids.count
     }
   }
 
@@ -230,6 +223,38 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
       try body(of: .row(number), table)
     }
     return (records, table)
+  }
+
+  /// The ids of what matches.
+  private func ids(_ query: Query, _ collection: String) throws(StoreError) -> [String] {
+    let found = try found(query, collection)
+    let format = storage.layout.format(of: collection)
+    return try found.records.map { (record) throws(StoreError) in
+      try StoredEntity.id(of: try body(of: record, found.table), format)
+    }
+  }
+
+  /// Removes entities that are there, with all that goes with them.
+  private func remove(
+    _ ids: [String], isConditional: Bool, collection: String
+  ) throws(StoreError) {
+    var cascade = Cascade()
+    for id in ids {
+      try cascade.add(Cascade.Member(id, in: collection)) { (owner) throws(StoreError) in
+        try storage.layout.owned(by: owner) { (query, collection) throws(StoreError) in
+          try self.ids(query, collection)
+        } reading: { (id, collection) throws(StoreError) in
+          try current(id, collection)
+        }
+      }
+    }
+    let roots = Set(ids.map(RecordID.init))
+    for member in cascade.members {
+      let isRoot = roots.contains(member.id) && member.collection == RecordID(collection)
+      try write(
+        member.id.text, nil, operation: .delete, isConditional: isConditional && isRoot,
+        collection: member.collection.text)
+    }
   }
 
   private func body(

@@ -96,7 +96,9 @@ extension Storage {
   ) throws(SQLiteError) {
     let change = Change(try catalog.entry(write.collection, on: db))
     guard let body = write.body else {
-      _ = try Self.remove(write.id, isConditional: write.isConditional, change: change, on: db)
+      _ = try Self.remove(
+        write.id, isConditional: write.isConditional, atEnd: layout.isOwner(write.collection),
+        change: change, on: db)
       return
     }
     let saver = try EntitySaver(change, isConditional: write.isConditional, on: db)

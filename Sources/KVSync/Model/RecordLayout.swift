@@ -8,10 +8,13 @@ package struct CollectionRules: Sendable {
   package typealias Check = @Sendable ([UInt8]) throws(StoreError) -> [UInt8]
 
   package let format: RecordFormat
+  package let relations: [RecordRelation]
   package let check: Check
 
-  package init(format: RecordFormat, check: @escaping Check) {
-    (self.format, self.check) = (format, check)
+  package init(
+    format: RecordFormat, relations: [RecordRelation] = [], check: @escaping Check
+  ) {
+    (self.format, self.relations, self.check) = (format, relations, check)
   }
 }
 
@@ -28,6 +31,16 @@ package struct RecordLayout: Sendable {
 
   package func format(of collection: String) -> RecordFormat {
     rules.isEmpty ? common : rules[RecordID(collection)]?.format ?? common
+  }
+
+  /// How its records lead to those of other collections.
+  package func relations(of collection: String) -> [RecordRelation] {
+    rules.isEmpty ? [] : rules[RecordID(collection)]?.relations ?? []
+  }
+
+  /// Whether others are removed with its records.
+  package func isOwner(_ collection: String) -> Bool {
+    relations(of: collection).contains(where: \.isOwner)
   }
 
   /// The record that an application writes, as it is to be stored: see `CollectionRules.Check`.
