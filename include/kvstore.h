@@ -877,6 +877,22 @@ KV_API kv_status kv_store_find_async(kv_store *store, kv_query *query, const cha
                                      kv_answer_fn done, void *context, kv_free_fn free_context,
                                      kv_request **request_out, kv_error **error_out);
 
+/**
+ * Makes the filter that selects what a relation of a record leads to, in a store of the model that it leads to: for finds,
+ * counts, observers, follows and removals there. For clients with the option `schema`. No network call is made.
+ *
+ * A relation to many (`@hasMany`) selects whatever belongs to the record when the filter is used, by the index on its keys, and
+ * the record itself is not read. The others (`@belongsTo`, `@hasOne`, `@manyToMany`) select the records that the keys in
+ * the local record, or in the local joining records, name now.
+ *
+ * @param relation    the name of the field that has the relation
+ * @param filter_out  receives a filter for kv_query_create(); free it with kv_free()
+ * @return KV_OK, KV_NOT_FOUND (there is no such record, and it had to be read), KV_MISUSE, KV_INVALID (empty id; no such
+ *         relation), KV_UNSUPPORTED (the record had to be read in a network store), KV_STORAGE
+ */
+KV_API kv_status kv_store_related(kv_store *store, const char *id, const char *relation,
+                                  char **filter_out, size_t *length_out, kv_error **error_out);
+
 /** Finds one entity. `json_out` must not be NULL.
  *  @return KV_OK, KV_NOT_FOUND, KV_INVALID (empty id), and what kv_store_find() returns */
 KV_API kv_status kv_store_find_by_id(kv_store *store, const char *id, const char *options,

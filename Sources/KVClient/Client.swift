@@ -241,7 +241,8 @@ package final class Client: Sendable {
         statusObservers.didChange()
       },
       didClose: { [statusObservers] in statusObservers.didChange() },
-      didRefuse: didRefuse, conflicts: backend?.conflicts ?? .clientWins)
+      didRefuse: didRefuse, conflicts: backend?.conflicts ?? .clientWins,
+      layout: options.models?.layout ?? RecordLayout())
   }
 
   /// To be called with a refusal of the active session.

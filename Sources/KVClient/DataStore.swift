@@ -51,6 +51,8 @@ package final class DataStore: Sendable {
     var didRefuse: @Sendable (StoreError) -> Void
     /// What happens to conflicts where nobody says anything else.
     var conflicts: ConflictStrategy
+    /// What the records of all collections are like.
+    var layout: RecordLayout
   }
 
   init(

@@ -73,9 +73,7 @@ def test_a_parent_is_created_before_its_children_whichever_store_pushes(
     assert len(posts.pending) == 0
 
 
-def test_the_order_survives_a_restart_and_an_offline_start(
-    device: Open, blog: StandIn
-) -> None:
+def test_the_order_survives_a_restart_and_an_offline_start(device: Open, blog: StandIn) -> None:
     with device(endpoint="http://127.0.0.1:9/graphql", retries=0) as client:
         client.collection("Blog").save({"id": "b"})
         client.collection("Post").save({"id": "p", "blogPostsId": "b"})

@@ -87,6 +87,7 @@ static kv_status handle_kv_store_find_store(void *a, kv_error **e) { return kv_s
 static kv_status handle_kv_store_find_query(void *a, kv_error **e) { return kv_store_find(good_store, a, NULL, &made_cursor, e); }
 static kv_status handle_kv_store_find_async_store(void *a, kv_error **e) { return kv_store_find_async(a, good_query, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
 static kv_status handle_kv_store_find_async_query(void *a, kv_error **e) { return kv_store_find_async(good_store, a, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status handle_kv_store_related_store(void *a, kv_error **e) { return kv_store_related(a, "a", "a", &json, &length, e); }
 static kv_status handle_kv_store_find_by_id_store(void *a, kv_error **e) { return kv_store_find_by_id(a, "a", NULL, &json, &length, e); }
 static kv_status handle_kv_store_find_by_id_async_store(void *a, kv_error **e) { return kv_store_find_by_id_async(a, "a", NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
 static kv_status handle_kv_store_save_store(void *a, kv_error **e) { return kv_store_save(a, "{}", KV_NUL_TERMINATED, NULL, &json, &length, e); }
@@ -259,6 +260,9 @@ static kv_status pointer_kv_store_open_collection(void *a, kv_error **e) { (void
 static kv_status pointer_kv_store_open_type(void *a, kv_error **e) { (void)a; return kv_store_open(good_client, "a", NULL, NULL, &made_store, e); }
 static kv_status pointer_kv_store_open_store_out(void *a, kv_error **e) { (void)a; return kv_store_open(good_client, "a", "sync", NULL, NULL, e); }
 static kv_status pointer_kv_store_find_cursor_out(void *a, kv_error **e) { (void)a; return kv_store_find(good_store, good_query, NULL, NULL, e); }
+static kv_status pointer_kv_store_related_id(void *a, kv_error **e) { (void)a; return kv_store_related(good_store, NULL, "a", &json, &length, e); }
+static kv_status pointer_kv_store_related_relation(void *a, kv_error **e) { (void)a; return kv_store_related(good_store, "a", NULL, &json, &length, e); }
+static kv_status pointer_kv_store_related_filter_out(void *a, kv_error **e) { (void)a; return kv_store_related(good_store, "a", "a", NULL, &length, e); }
 static kv_status pointer_kv_store_find_by_id_id(void *a, kv_error **e) { (void)a; return kv_store_find_by_id(good_store, NULL, NULL, &json, &length, e); }
 static kv_status pointer_kv_store_find_by_id_json_out(void *a, kv_error **e) { (void)a; return kv_store_find_by_id(good_store, "a", NULL, NULL, &length, e); }
 static kv_status pointer_kv_store_find_by_id_async_id(void *a, kv_error **e) { (void)a; return kv_store_find_by_id_async(good_store, NULL, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
@@ -412,6 +416,7 @@ static const misused_call handle_calls[] = {
     {"kv_store_find", "query", QUERY, handle_kv_store_find_query, 1, 1, 0},
     {"kv_store_find_async", "store", STORE, handle_kv_store_find_async_store, 0, 1, 1},
     {"kv_store_find_async", "query", QUERY, handle_kv_store_find_async_query, 1, 1, 1},
+    {"kv_store_related", "store", STORE, handle_kv_store_related_store, 0, 1, 0},
     {"kv_store_find_by_id", "store", STORE, handle_kv_store_find_by_id_store, 0, 1, 0},
     {"kv_store_find_by_id_async", "store", STORE, handle_kv_store_find_by_id_async_store, 0, 1, 1},
     {"kv_store_save", "store", STORE, handle_kv_store_save_store, 0, 1, 0},
@@ -587,6 +592,9 @@ static const misused_call pointer_calls[] = {
     {"kv_store_open", "type", KINDS, pointer_kv_store_open_type, 0, 1, 0},
     {"kv_store_open", "store_out", KINDS, pointer_kv_store_open_store_out, 0, 1, 0},
     {"kv_store_find", "cursor_out", KINDS, pointer_kv_store_find_cursor_out, 0, 1, 0},
+    {"kv_store_related", "id", KINDS, pointer_kv_store_related_id, 0, 1, 0},
+    {"kv_store_related", "relation", KINDS, pointer_kv_store_related_relation, 0, 1, 0},
+    {"kv_store_related", "filter_out", KINDS, pointer_kv_store_related_filter_out, 0, 1, 0},
     {"kv_store_find_by_id", "id", KINDS, pointer_kv_store_find_by_id_id, 0, 1, 0},
     {"kv_store_find_by_id", "json_out", KINDS, pointer_kv_store_find_by_id_json_out, 0, 1, 0},
     {"kv_store_find_by_id_async", "id", KINDS, pointer_kv_store_find_by_id_async_id, 0, 1, 1},

@@ -40,7 +40,36 @@ static void other_schemas_wipe_nothing(void) {
   OK(kv_client_close(client));
 }
 
+static void relations_lead_to_records(void) {
+  kv_client *client = NULL;
+  char *filter = NULL;
+  kv_query *query = NULL;
+  int64_t count = 0;
+  OK(opens(fresh_directory(),
+           "type Post @model { id: ID! comments: [Comment] @hasMany } "
+           "type Comment @model { id: ID! post: Post @belongsTo }",
+           &client, &error));
+  kv_store *posts = opened_store(client, "Post", "sync");
+  kv_store *comments = opened_store(client, "Comment", "sync");
+  saved(posts, "{\"id\":\"p\"}");
+  saved(comments, "{\"id\":\"c\",\"postCommentsId\":\"p\"}");
+  saved(comments, "{\"id\":\"d\",\"postCommentsId\":\"q\"}");
+  OK(kv_store_related(posts, "p", "comments", &filter, NULL, &error));
+  TEXT("{\"postCommentsId\":\"p\"}", filter);
+  OK(kv_query_create(filter, KV_NUL_TERMINATED, NULL, 0, &query, &error));
+  kv_free(filter);
+  OK(kv_store_count(comments, query, NULL, &count, &error));
+  NUMBER(1, count);
+  kv_query_free(query);
+  FAILS(KV_INVALID, "no relation \"author\"", kv_store_related(posts, "p", "author", &filter, NULL, &error));
+  FAILS(KV_NOT_FOUND, "no entity", kv_store_related(comments, "e", "post", &filter, NULL, &error));
+  OK(kv_store_remove_by_id(posts, "p", NULL, &count, &error));
+  NUMBER(1, counted(comments));
+  OK(kv_client_close(client));
+}
+
 int main(void) {
+  RUN("relations lead to records, and are followed by removals", relations_lead_to_records);
   RUN("records are checked, and completed", records_are_checked);
   RUN("a schema that the data does not follow changes nothing", other_schemas_wipe_nothing);
   return finish();

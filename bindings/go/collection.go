@@ -57,6 +57,13 @@ func (c *Collection[T]) Get(ctx context.Context, id string, options ...Option) (
 	return decode[T](c.store.findByID(ctx, id, options))
 }
 
+// Related returns the query that selects what a relation of a record leads to, for the collection of the model that it leads
+// to. The client has the models of a schema. A relation to many selects what belongs to the record when the query is used;
+// the others select what the keys of the local records name now. It fails with ErrNotFound if such a record is not here.
+func (c *Collection[T]) Related(id, relation string) (*Query, error) {
+	return c.store.related(id, relation)
+}
+
 // Count counts the entities that match.
 func (c *Collection[T]) Count(ctx context.Context, query *Query, options ...Option) (int, error) {
 	return c.store.count(ctx, query, options)

@@ -51,3 +51,31 @@ func TestRecordsAreOfTheirModels(t *testing.T) {
 	posts = must(kvstore.OpenCollection[Post](client, "Post", kvstore.Sync))(t)
 	equal(t, must(posts.Get(ctx, saved.ID))(t), saved)
 }
+
+func TestRelationsLeadToRecords(t *testing.T) {
+	type Post struct {
+		ID string `json:"id"`
+	}
+	type Comment struct {
+		ID   string `json:"id"`
+		Post string `json:"postCommentsId"`
+	}
+	client := must(openSchema(t.TempDir(), `
+		type Post @model { id: ID! comments: [Comment] @hasMany }
+		type Comment @model { id: ID! post: Post @belongsTo }`))(t)
+	defer client.Close()
+	posts := must(kvstore.OpenCollection[Post](client, "Post", kvstore.Sync))(t)
+	comments := must(kvstore.OpenCollection[Comment](client, "Comment", kvstore.Sync))(t)
+	must(posts.Save(ctx, Post{ID: "p"}))(t)
+	must(comments.Save(ctx, Comment{ID: "c", Post: "p"}))(t)
+	must(comments.Save(ctx, Comment{ID: "d", Post: "q"}))(t)
+	found := must(comments.All(ctx, must(posts.Related("p", "comments"))(t)))(t)
+	equal(t, found, []Comment{{"c", "p"}})
+	parents := must(posts.All(ctx, must(comments.Related("c", "post"))(t)))(t)
+	equal(t, parents, []Post{{"p"}})
+	if _, err := posts.Related("p", "author"); !errors.Is(err, kvstore.ErrInvalid) {
+		t.Error(err)
+	}
+	equal(t, must(posts.RemoveByID(ctx, "p"))(t), 1)
+	equal(t, must(comments.Count(ctx, nil))(t), 1)
+}

@@ -5,6 +5,7 @@ import "C"
 
 import (
 	"context"
+	"encoding/json"
 	"runtime"
 	"sync"
 )
@@ -120,6 +121,27 @@ func (s *store) find(ctx context.Context, query *Query, options []Option) (entit
 	})
 	found.store = s
 	return found, err
+}
+
+func (s *store) related(id, relation string) (*Query, error) {
+	key, err := terminated(id, "id")
+	if err != nil {
+		return nil, err
+	}
+	name, err := terminated(relation, "relation")
+	if err != nil {
+		return nil, err
+	}
+	var text *C.char
+	var length C.size_t
+	var left *C.kv_error
+	status := C.kv_store_related(s.handle, characters(key), characters(name), &text, &length, &left)
+	runtime.KeepAlive(s)
+	filter := taken(text, length)
+	if err := check(status, left); err != nil {
+		return nil, err
+	}
+	return &Query{Filter: json.RawMessage(filter)}, nil
 }
 
 func (s *store) findByID(ctx context.Context, id string, options []Option) ([]byte, error) {

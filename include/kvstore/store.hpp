@@ -196,6 +196,10 @@ class Store : public Handle<kv_store, kv_store_close> {
   Result<void> drop_index(Parameter name) const { return detail::run(kv_store_drop_index, get(), name.c_str()); }
   /** Lists the indexes as a JSON array. */
   Result<Text> indexes() const { return detail::text(kv_store_indexes, get()); }
+  /** Makes the filter that selects what a relation of a record leads to: see kv_store_related(). */
+  Result<Text> related(Parameter id, Parameter relation) const {
+    return detail::text(kv_store_related, get(), id.c_str(), relation.c_str());
+  }
   /** Runs a find in the local data and returns how it was carried out: see kv_store_explain(). */
   Result<Text> explain(const Query &query) const { return detail::text(kv_store_explain, get(), query.get()); }
 

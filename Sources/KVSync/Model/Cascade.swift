@@ -30,7 +30,8 @@ package struct Cascade: Sendable {
         members.append(member)
       } else if seen.insert(member).inserted {
         open.append((member, true))
-        for child in try children(member) where !seen.contains(child) { open.append((child, false)) }
+        let unseen = try children(member).filter { !seen.contains($0) }
+        open += unseen.map { ($0, false) }
       }
     }
   }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 import kvstore
+from kvstore import aio
 
 SCHEMA = """
 type Post @model {
@@ -87,3 +89,37 @@ def test_a_schema_grows_in_place_and_nothing_is_ever_deleted(tmp_path: Path) -> 
         assert posts.save({"title": "b", "day": "2026-11-22"})["day"] == "2026-11-22"
     with pytest.raises(kvstore.ConflictError, match=r"Post\.day was removed"):
         _open(tmp_path)
+
+
+BLOG = """
+type Post @model { id: ID!  title: String  comments: [Comment] @hasMany }
+type Comment @model { id: ID!  rank: Int  post: Post @belongsTo }
+"""
+
+
+def test_relations_lead_to_records(tmp_path: Path) -> None:
+    with _open(tmp_path, BLOG) as client:
+        posts, comments = client.collection("Post"), client.collection("Comment")
+        posts.save({"id": "p"})
+        comments.save_many({"id": id, "rank": 1, "postCommentsId": "p"} for id in "ab")
+        comments.save({"id": "c", "rank": 2, "postCommentsId": "q"})
+        query = posts.related("p", "comments")
+        assert sorted(found["id"] for found in comments.find(query)) == ["a", "b"]
+        ranked = kvstore.Query(query & kvstore.Query({"rank": 1}), sort={"id": -1}, limit=1)
+        assert [found["id"] for found in comments.find(ranked)] == ["b"]
+        assert [found["id"] for found in posts.find(comments.related("a", "post"))] == ["p"]
+        with pytest.raises(kvstore.InvalidError, match='no relation "author"'):
+            posts.related("p", "author")
+        assert posts.remove_by_id("p") == 1
+        assert comments.count() == 1
+
+
+def test_relations_of_the_asynchronous_client(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with aio.Client(app_key="kid", schema=BLOG, data_directory=tmp_path) as client:
+            comments = client.collection("Comment")
+            await comments.save({"id": "a", "postCommentsId": "p"})
+            query = await client.collection("Post").related("p", "comments")
+            assert await comments.count(query) == 1
+
+    asyncio.run(main())

@@ -14,7 +14,7 @@ from ..client import Client
 from ..grouping import Aggregate
 from ..groups import Groups, UserGroup
 from ..pending import PendingQueue
-from ..query import QueryLike
+from ..query import Query, QueryLike
 from ..results import (
     E,
     Entity,
@@ -52,6 +52,13 @@ class StoreCalls(Generic[E]):
         return await finish(
             lambda done: self.blocking.count_async(query, on_answer=done, **options)
         )
+
+    async def related(self, id: str, relation: str) -> Query:
+        """Make the query that selects what a relation of a record leads to.
+
+        See :meth:`kvstore.Store.related`.
+        """
+        return await in_thread(self.blocking.related, id, relation)
 
     async def group(
         self,

@@ -7,11 +7,12 @@ from typing import Final, TypeVar, Unpack, overload
 
 from .. import _native
 from .._callbacks import Done, Reader
+from .._json import from_json
 from .._option_types import CallOptions
 from .._options import encode_options, to_text
 from ..cursor import Cursor
 from ..errors import NotFoundError
-from ..query import QueryLike, as_query, handle_of
+from ..query import Query, QueryLike, as_query, handle_of
 from ..request import CursorReader, OnAnswer, Request, TextReader
 from ..results import Answer, E, decode_count
 from .base import StoreBase
@@ -20,6 +21,7 @@ T = TypeVar("T")
 
 _find = _native.function("kv_store_find")
 _find_by_id = _native.quick_function("kv_store_find_by_id")
+_related = _native.function("kv_store_related")
 _count = _native.function("kv_store_count")
 
 _BYTES: Final = TextReader(bytes)
@@ -95,6 +97,19 @@ class Reading(StoreBase[E]):
             return self.count_async(query, **options).finish()
         made = as_query(query)
         return _native.call_for_count(_count, self.handle, handle_of(made), encode_options(options))
+
+    def related(self, id: str, relation: str) -> Query:
+        """Make the query that selects what a relation of a record leads to.
+
+        It is for a store of the model that the relation leads to; the client has a schema:
+        ``comments.find(posts.related(post_id, "comments"))``. A relation to many selects what
+        belongs to the record when the query is used; the others select what the keys of the local
+        records name now.
+        """
+        filter_json = _native.call_for_text(
+            _related, self.handle, to_text(id, "id"), to_text(relation, "relation")
+        )
+        return Query(from_json(filter_json))
 
     # The asynchronous forms
 
