@@ -8,7 +8,7 @@ DESTDIR ?=
 # The header is the one place that knows the version.
 VERSION := $(shell awk '/define KV_VERSION_(MAJOR|MINOR|PATCH)/ { v = v d $$3; d = "." } END { print v }' include/kvstore.h)
 
-.PHONY: help docs lib wheel go-static deb dist packages-check demo demo-cluster test torture bench install uninstall format lint setup clean
+.PHONY: help docs lib wheel go-static deb dist packages-check demo demo-cluster demo-models test torture bench install uninstall format lint setup clean
 
 help:
 	@echo 'make lib        build/lib/libkvstore.so and build/bin/kvstored'
@@ -19,6 +19,7 @@ help:
 	@echo 'make docs       build/docs/site: the documentation, to be read from the disk or any web server'
 	@echo 'make demo       C, Python and Go share a collection of real cities, offline and online'
 	@echo 'make demo-cluster   the same on PostgreSQL with a standby, two kvstored and haproxy, of which some are killed'
+	@echo 'make demo-models    typed models of a GraphQL schema, offline, then with a stand-in for AppSync and live'
 	@echo 'make test       every test; ONLY="swift python" runs some (scripts/test.py --list)'
 	@echo 'make packages-check   installs the packages into fresh Debian systems; as root, some minutes'
 	@echo 'make torture    WORLDS=20000 simulated worlds, SECONDS=300 of bad network, KILLS=500, fuzzing: build/torture.json'
@@ -67,6 +68,10 @@ demo: lib
 demo-cluster: lib
 	@scripts/setup cluster
 	@build/venv/bin/python examples/demo/cluster.py
+
+demo-models: lib
+	@scripts/setup demo
+	@PYTHONPATH=bindings/python/src KVSTORE_LIBRARY=build/lib/libkvstore.so build/venv/bin/python examples/models/demo.py
 
 test: lib
 	@scripts/setup test

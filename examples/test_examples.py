@@ -80,6 +80,20 @@ def test_the_first_program_in_go(server: Server, tmp_path: Path) -> None:
     assert "pushed 1" in output
 
 
+def test_typed_models_in_python_offline_and_on_two_devices(tmp_path: Path) -> None:
+    output = run(tmp_path, sys.executable, str(EXAMPLES / "models" / "demo.py"))
+    assert "editors: ['ann', 'ben']" in output
+    assert "What the phone writes arrives at the laptop." in output
+
+
+def test_typed_models_in_go(tmp_path: Path) -> None:
+    program = tmp_path / "models"
+    run(EXAMPLES / "go", "go", "build", "-o", str(program), "./models")
+    schema = EXAMPLES / "models" / "schema.graphql"
+    output = run(tmp_path, str(program), str(schema), str(tmp_path / "data"))
+    assert output == "rating by default: 3\ncomment: Wow!\n"
+
+
 def example(
     language: str, name: str, directory: Path, *, c_name: str = "", needs: str = ""
 ) -> list[str]:

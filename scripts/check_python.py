@@ -40,7 +40,7 @@ def main() -> int:
 
 def run(directory: Path, *command: str) -> int:
     """Runs a tool of this interpreter's environment; our package is found in its sources."""
-    environment = os.environ | {"MYPYPATH": f"{BINDING}/src:{ROOT}/scripts"}
+    environment = os.environ | {"MYPYPATH": f"{BINDING}/src:{ROOT}/scripts:{ROOT}/Tests/AppSync"}
     words = [sys.executable, "-m", *command]
     return subprocess.run(words, cwd=directory, env=environment, check=False).returncode
 

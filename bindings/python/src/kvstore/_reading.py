@@ -53,14 +53,19 @@ class ReadField:
     is_required: bool
 
 
-Rename = Callable[[list[str]], list[str]]
+Names = Callable[[Sequence["dataclasses.Field[Any]"]], list[str]]
 
 
-def fields_of(type: type, rename: Rename = list) -> list[ReadField]:
+def member_names(fields: Sequence[dataclasses.Field[Any]]) -> list[str]:
+    """Return the names of the members that fields stand for."""
+    return [member_name(field) for field in fields]
+
+
+def fields_of(type: type, names: Names = member_names) -> list[ReadField]:
     """Return the fields of a dataclass's constructor; ``TypeError`` if one cannot be read."""
     hints = _hints(type)
     fields = dataclasses.fields(type)
-    members = rename([member_name(field) for field in fields])
+    members = names(fields)
     made = []
     for field, member in zip(fields, members, strict=True):
         if field.init:
@@ -90,19 +95,18 @@ def read_fields(type: type, fields: list[ReadField], members: Any) -> Any:
     return type(**values)
 
 
-def known_members(hint: Any, rename: Rename = list) -> dict[str, Any]:
+def known_members(hint: Any, names: Names = member_names) -> dict[str, Any]:
     """Return the names of a dataclass's members, each with True or with nested names."""
-    return _known(hint, rename, frozenset())
+    return _known(hint, names, frozenset())
 
 
-def _known(type: type, rename: Rename, outer: frozenset[type]) -> dict[str, Any]:
+def _known(type: type, names: Names, outer: frozenset[type]) -> dict[str, Any]:
     hints = _hints(type)
     fields = dataclasses.fields(type)
-    names = rename([member_name(field) for field in fields])
     inside = outer | {type}
     return {
         name: _known_of(hints[field.name], inside)
-        for name, field in zip(names, fields, strict=True)
+        for name, field in zip(names(fields), fields, strict=True)
     }
 
 
@@ -112,7 +116,7 @@ def _known_of(hint: Any, outer: frozenset[type]) -> Any:
     if kind is None or kind in outer or kind in readers:
         return True
     if dataclasses.is_dataclass(kind):
-        return _known(kind, list, outer)
+        return _known(kind, member_names, outer)
     return _pydantic.known_members(kind) or True if _pydantic.is_model_type(kind) else True
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from . import _pydantic
 from ._json import from_json
 from ._options import entity_json, to_json
-from ._reading import fields_of, known_members, read_fields
+from ._reading import fields_of, known_members, member_names, read_fields
 from .errors import InvalidError, invalid
 from .results import (
     Entity,
@@ -19,7 +19,6 @@ from .results import (
     errors_of,
     pending_members,
 )
-from .values import member_name
 
 M = TypeVar("M")
 
@@ -136,12 +135,12 @@ def mapper_of(model: type[M] | Model[M]) -> Mapper[M]:
 
 
 class DataclassModel(Generic[M]):
-    """Reads and writes a dataclass. Its field ``id`` is the ``_id``, unless it has one."""
+    """Reads and writes a dataclass. Its ``id`` is the ``_id``, unless that or an alias is there."""
 
     def __init__(self, type: type[M]) -> None:
         self._type = type
-        self._fields = fields_of(type, _renamed)
-        self._members = known_members(type, _renamed)
+        self._fields = fields_of(type, _entity_names)
+        self._members = known_members(type, _entity_names)
 
     def from_entity(self, entity: Entity) -> M:
         """Read the fields; members that the dataclass does not have are ignored."""
@@ -151,7 +150,7 @@ class DataclassModel(Generic[M]):
     def to_entity(self, value: Any) -> Mapping[str, Any]:
         """Return the fields by the names of their members."""
         fields = dataclasses.fields(value)
-        names = _renamed([member_name(field) for field in fields])
+        names = _entity_names(fields)
         values = [getattr(value, field.name) for field in fields]
         return _without_nothing(dict(zip(names, values, strict=True)))
 
@@ -192,9 +191,15 @@ class PydanticModel(Generic[M]):
         return self._members
 
 
-def _renamed(names: list[str]) -> list[str]:
-    """Rename the member ``id`` to ``_id``, unless there is one."""
-    return names if _ID in names else [_ID if name == "id" else name for name in names]
+def _entity_names(fields: Sequence[dataclasses.Field[Any]]) -> list[str]:
+    """Rename ``id`` to ``_id``, unless there is one, or the field says itself what it is called."""
+    names = member_names(fields)
+    if _ID in names:
+        return names
+    return [
+        _ID if name == "id" and "alias" not in field.metadata else name
+        for name, field in zip(names, fields, strict=True)
+    ]
 
 
 def _without_nothing(members: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Types for the models of a GraphQL schema: ``python -m kvstore.codegen``."""

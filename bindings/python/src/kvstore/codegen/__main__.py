@@ -1,0 +1,61 @@
+"""Writes the types for the models of a schema.
+
+``python -m kvstore.codegen schema.graphql`` prints Python; ``--language go --package blog`` and
+``--language swift`` print the others; ``--output FILE`` writes a file; ``--check`` fails if the
+file is another one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from ..client import Client
+from ..errors import KVError
+from . import go, python, swift
+from .schema import read
+
+
+def main() -> int:
+    """Run the command; return its exit status."""
+    parser = argparse.ArgumentParser(prog="python -m kvstore.codegen")
+    parser.add_argument("schema", type=Path, help="a schema in GraphQL's definition language")
+    parser.add_argument("--language", choices=["python", "go", "swift"], default="python")
+    parser.add_argument("--package", default="models", help="the package of the types in Go")
+    parser.add_argument("--output", type=Path, help="the file to write; otherwise it is printed")
+    parser.add_argument("--check", action="store_true", help="only compare with the output")
+    chosen = parser.parse_args()
+    if chosen.check and chosen.output is None:
+        parser.error("--check needs --output")
+    text = chosen.schema.read_text()
+    try:
+        validate(text)
+    except KVError as error:
+        print(f"{chosen.schema}: {error}", file=sys.stderr)
+        return 1
+    schema = read(text)
+    made = {
+        "python": lambda: python.write(schema, chosen.schema.name),
+        "go": lambda: go.write(schema, chosen.schema.name, chosen.package),
+        "swift": lambda: swift.write(schema, chosen.schema.name),
+    }[chosen.language]()
+    if chosen.output is None:
+        print(made, end="")
+    elif not chosen.check:
+        chosen.output.write_text(made)
+    elif not chosen.output.exists() or chosen.output.read_text() != made:
+        print(f"{chosen.output} is not what {chosen.schema} gives", file=sys.stderr)
+        return 1
+    return 0
+
+
+def validate(text: str) -> None:
+    """Let the library read the schema: it names the first mistake with line and column."""
+    with tempfile.TemporaryDirectory() as directory:
+        Client(app_key="codegen", schema=text, data_directory=directory).close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
