@@ -7,7 +7,9 @@ package import KVQuery
 /// schema may use.
 ///
 /// `kv_index_shape(body, paths)` gives `IndexShape`; the table `kv_index_keys(body, paths)` has the rows of an
-/// ordered index, in the columns `k0`, `k1`… `kv_index_words(body, paths)` gives words with spaces between them,
+/// ordered index, in the columns `k0`, `k1`… `kv_index_rows(body, paths)` counts these rows, `kv_index_key(body, paths,
+/// column)` gives a column of the only one, and `kv_index_change(old, new, paths)` tells what becomes of them: 0 nothing, 1 one
+/// plain row takes the place of another, 2 anything else. `kv_index_words(body, paths)` gives words with spaces between them,
 /// `kv_index_edge(body, paths, side)` the west, east, south or north (0 to 3) of the places, or NULL. `paths`
 /// is a JSON array of names. `kv_sum` is in `SumFunction`.
 enum IndexFunctions {
@@ -22,6 +24,11 @@ enum IndexFunctions {
 
   static func register(on connection: OpaquePointer) throws(SQLiteError) {
     try register("kv_index_shape", parameters: 2, on: connection) { IndexFunctions.shape($0, $2) }
+    try register("kv_index_rows", parameters: 2, on: connection) { IndexFunctions.rows($0, $2) }
+    try register("kv_index_key", parameters: 3, on: connection) { IndexFunctions.key($0, $2) }
+    try register("kv_index_change", parameters: 3, on: connection) {
+      IndexFunctions.change($0, $2)
+    }
     try register("kv_index_words", parameters: 2, on: connection) { IndexFunctions.words($0, $2) }
     try register("kv_index_edge", parameters: 3, on: connection) { IndexFunctions.edge($0, $2) }
     try Checksum.register(on: connection)
@@ -44,6 +51,26 @@ enum IndexFunctions {
   private static func shape(_ context: OpaquePointer?, _ values: Values?) {
     guard let values, let keys = keys(values[1]) else { return refuse(context) }
     sqlite3_result_int64(context, keys.shape(of: bytes(values[0])).rawValue)
+  }
+
+  private static func rows(_ context: OpaquePointer?, _ values: Values?) {
+    guard let values, let keys = keys(values[1]) else { return refuse(context) }
+    sqlite3_result_int64(context, Int64(keys.rowCount(of: bytes(values[0]))))
+  }
+
+  private static func key(_ context: OpaquePointer?, _ values: Values?) {
+    guard let values, let keys = keys(values[1]) else { return refuse(context) }
+    let column = Int(sqlite3_value_int64(values[2]))
+    guard keys.paths.indices.contains(column),
+      let key = keys.key(column, of: bytes(values[0]))
+    else { return refuse(context) }
+    setResult(key, to: context)
+  }
+
+  private static func change(_ context: OpaquePointer?, _ values: Values?) {
+    guard let values, let keys = keys(values[2]) else { return refuse(context) }
+    let change = keys.change(from: bytes(values[0]), to: bytes(values[1]))
+    sqlite3_result_int64(context, change.rawValue)
   }
 
   private static func words(_ context: OpaquePointer?, _ values: Values?) {

@@ -32,14 +32,54 @@ package struct IndexTable: Sendable {
     """
     \(createTable);
     \(spec.hasTotals ? createTotals : "")
-    CREATE TRIGGER \(name)_insert AFTER INSERT ON \(entities)
-      WHEN \(isMine("new")) BEGIN \(add) END;
-    CREATE TRIGGER \(name)_update AFTER UPDATE OF body ON \(entities)
-      WHEN old.body IS NOT new.body AND \(isMine("new")) BEGIN \(remove) \(add) END;
-    CREATE TRIGGER \(name)_delete AFTER DELETE ON \(entities)
-      WHEN \(isMine("old")) BEGIN \(remove) END;
+    \(createTriggers)
     """
   }
+
+  /// Makes the triggers.
+  private var createTriggers: String {
+    let isChanged = "old.body IS NOT new.body"
+    guard case .ordered = spec.kind else {
+      return """
+        \(trigger("insert", "INSERT", when: "1", of: "new", does: add))
+        \(trigger("update", "UPDATE OF body", when: isChanged, of: "new", does: remove + add))
+        \(trigger("delete", "DELETE", when: "1", of: "old", does: remove))
+        """
+    }
+    // Most entities have one row, whose key can be computed; looking for several takes SQLite a table in memory.
+    let change = "kv_index_change(old.body, new.body, \(paths))"
+    return """
+      \(trigger("insert", "INSERT", when: "1", of: "new", does: add))
+      \(trigger("update", "UPDATE OF body", when: "\(isChanged) AND \(change) = 1", of: "new", does: removeOne + addOne))
+      \(trigger("update_many", "UPDATE OF body", when: "\(isChanged) AND \(change) = 2", of: "new", does: remove + add))
+      \(createDeletionTriggers)
+      """
+  }
+
+  /// Makes the triggers that remove the rows of an entity from an ordered index.
+  package var createDeletionTriggers: String {
+    let rows = "kv_index_rows(old.body, \(paths))"
+    return """
+      \(trigger("delete", "DELETE", when: "\(rows) = 1", of: "old", does: removeOne))
+      \(trigger("delete_many", "DELETE", when: "\(rows) > 1", of: "old", does: remove))
+      """
+  }
+
+  package var dropDeletionTriggers: String {
+    "DROP TRIGGER \(name)_delete; DROP TRIGGER \(name)_delete_many;"
+  }
+
+  private func trigger(
+    _ suffix: String, _ event: String, when condition: String, of row: String, does steps: String
+  ) -> String {
+    """
+    CREATE TRIGGER \(name)_\(suffix) AFTER \(event) ON \(entities)
+      WHEN \(condition) AND \(isMine(row)) BEGIN \(steps) END;
+    """
+  }
+
+  /// Makes the triggers anew, as this version has them; the rows stay.
+  package var renewTriggers: String { "\(dropTriggers) \(createTriggers)" }
 
   private var createTable: String {
     switch spec.kind {
@@ -84,10 +124,15 @@ package struct IndexTable: Sendable {
 
   package var drop: String {
     """
-    DROP TRIGGER \(name)_insert; DROP TRIGGER \(name)_update; DROP TRIGGER \(name)_delete;
+    \(dropTriggers)
     DROP TABLE \(name);
     \(spec.hasTotals ? "DROP TABLE \(totals);" : "")
     """
+  }
+
+  private var dropTriggers: String {
+    ["insert", "update", "update_many", "delete", "delete_many"]
+      .map { "DROP TRIGGER IF EXISTS \(name)_\($0);" }.joined(separator: " ")
   }
 
   /// Makes the table and the triggers anew, empty. With `isFilledNext` queries use it meanwhile: whoever runs this fills it
@@ -127,6 +172,15 @@ package struct IndexTable: Sendable {
     ).run()
   }
 
+  /// Removes the rows of an ordered index that a table lists, with the columns `x` (the number of the index), `n` and `k0`,
+  /// `k1`… They go in the order of the index, so each page of it is written once, however many there are.
+  package func removeRows(listedIn table: String) -> SQLFragment {
+    """
+    DELETE FROM \(sql: name) WHERE (\(sql: columns), n) IN
+      (SELECT \(sql: columns), n FROM \(sql: table) WHERE x = \(bind: number))
+    """
+  }
+
   /// Empties an index of words and fills it again. `words`: which ones, as `kv_index_words` reads it.
   package func refill(words: String) -> String {
     """
@@ -159,6 +213,20 @@ package struct IndexTable: Sendable {
       UPDATE indexes SET shape = kv_index_shape(new.body, \(paths))
         WHERE number = \(number) AND shape < kv_index_shape(new.body, \(paths));
       """
+  }
+
+  /// Adds the only row of the entity `new` of a trigger, which has no arrays.
+  private var addOne: String {
+    "INSERT INTO \(name) VALUES (\(keys(of: "new").joined(separator: ", ")), new.n);"
+  }
+
+  private var removeOne: String {
+    let isKey = keys(of: "old").enumerated().map { "k\($0) = \($1)" }
+    return "DELETE FROM \(name) WHERE \(isKey.joined(separator: " AND ")) AND n = old.n;"
+  }
+
+  private func keys(of row: String) -> [String] {
+    spec.paths.indices.map { "kv_index_key(\(row).body, \(paths), \($0))" }
   }
 
   /// Adds the row `new` of a trigger, or rows `e` of the entities; ends in a condition.

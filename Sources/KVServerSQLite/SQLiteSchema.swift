@@ -1,3 +1,4 @@
+internal import KVQuery
 internal import KVSQLite
 /// The tables of the server's database.
 ///
@@ -152,6 +153,18 @@ enum SQLiteSchema {
           progress INTEGER DEFAULT 0,
           UNIQUE (collection, name));
         """),
+    // The triggers of ordered indexes did the same before, at a higher price.
+    Database.Migration { (connection: borrowing Connection) throws(SQLiteError) in
+      let rows = try connection.prepare("SELECT number, spec, collection FROM indexes")
+      var indexes: [IndexTable] = []
+      while try rows.step() {
+        guard let spec = try? IndexSpec(parsing: rows.text(1) ?? ""), case .ordered = spec.kind
+        else { continue }
+        let table = EntityCollection.table(rows.int64(2))
+        indexes.append(IndexTable(number: rows.int64(0), spec, on: table))
+      }
+      for index in indexes { try connection.execute(index.renewTriggers) }
+    },
   ]
 
   /// Puts the groups that access lists name into the columns of rows that were written by a version without groups.

@@ -25,6 +25,14 @@ enum IndexRepair {
     for index in try all(on: db) where index.spec.hasTotals { try remake(index, on: db) }
   }
 
+  /// Makes the triggers of ordered indexes anew.
+  static func renewTriggers(_ db: borrowing Connection) throws(SQLiteError) {
+    for index in try all(on: db) {
+      guard case .ordered = index.spec.kind else { continue }
+      try db.execute(index.renewTriggers)
+    }
+  }
+
   /// Fills the indexes of words again: before, texts in scripts without spaces had other words.
   static func refillWords(_ db: borrowing Connection) throws(SQLiteError) {
     for index in try all(on: db) {

@@ -172,6 +172,10 @@ package enum StorageSchema {
         -- The text of the schema that the records follow, in one row; none: they follow none.
         CREATE TABLE models (one INTEGER PRIMARY KEY CHECK (one = 1), schema TEXT NOT NULL);
         """),
+    Database.Migration { (db: borrowing Connection) throws(SQLiteError) in
+      // They did the same, at a higher price.
+      try IndexRepair.renewTriggers(db)
+    },
   ]
 
   /// A collection's own table. Body and checksum come last: what is in front of them is read without them. The checksum
@@ -189,11 +193,13 @@ package enum StorageSchema {
   }
 
   /// When the last row of a table goes, its number would be given again: so it is noted.
-  private static func rememberFreedRows(of table: String, number: Int64) -> String {
+  static func rememberFreedRows(of table: String, number: Int64) -> String {
     """
     CREATE TRIGGER \(table)_freed AFTER DELETE ON \(table)
       WHEN NOT EXISTS (SELECT 1 FROM \(table) WHERE n > old.n)
       BEGIN UPDATE collections SET freed = max(freed, old.n) WHERE number = \(number); END;
     """
   }
+
+  static func forgetFreedRows(of table: String) -> String { "DROP TRIGGER \(table)_freed" }
 }

@@ -63,6 +63,48 @@ package final class IndexKeys: Sendable {
     combinations(of: RawValue(entity: entity)) ?? []
   }
 
+  /// How many rows an entity has.
+  package func rowCount(of entity: UnsafeRawBufferPointer) -> Int {
+    let root = RawValue(entity: entity)
+    return plainRow(of: root) != nil ? 1 : combinations(of: root)?.count ?? 0
+  }
+
+  /// One column of the row of an entity that has one row; nil if it has none.
+  package func key(_ column: Int, of entity: UnsafeRawBufferPointer) -> IndexValue? {
+    let root = RawValue(entity: entity)
+    if let value = IndexKeys.plain(root, paths[column]), let key = IndexValue(value) { return key }
+    return combinations(of: root)?.first?[column]
+  }
+
+  /// What a changed entity does to the rows of an index.
+  package enum Change: Int64, Sendable {
+    case none = 0
+    /// One row takes the place of another one, and neither entity has arrays.
+    case oneRow = 1
+    case several = 2
+  }
+
+  /// What has to be done to the index when one version of an entity replaces another.
+  package func change(
+    from old: UnsafeRawBufferPointer, to new: UnsafeRawBufferPointer
+  ) -> Change {
+    guard let before = plainRow(of: RawValue(entity: old)),
+      let after = plainRow(of: RawValue(entity: new))
+    else { return .several }
+    return before == after ? .none : .oneRow
+  }
+
+  /// The row of an entity that has no array at a path; nil for others, and where something has no key.
+  private func plainRow(of root: RawValue?) -> [IndexValue]? {
+    var row: [IndexValue] = []
+    row.reserveCapacity(paths.count)
+    for path in paths {
+      guard let value = IndexKeys.plain(root, path), let key = IndexValue(value) else { return nil }
+      row.append(key)
+    }
+    return row
+  }
+
   private func combinations(of root: RawValue?) -> [[IndexValue]]? {
     var rows: [[IndexValue]] = [[]]
     for path in paths {
