@@ -54,6 +54,14 @@ final class CollectionCatalog: Sendable {
     return state.withLock { $0.known(name) }
   }
 
+  /// Notes a table that committed data has: plans of queries are kept with it.
+  func remember(_ table: Table) {
+    state.withLock { state in
+      let name = RecordID(table.name)
+      if state.known[name] == nil { state.known[name] = table }
+    }
+  }
+
   /// The table of a collection, as the snapshot that is open on `db` has it; nil if it has none.
   func table(
     _ collection: String, inSnapshot db: borrowing Connection
@@ -111,7 +119,10 @@ final class CollectionCatalog: Sendable {
     let statement = try db.statement(
       "SELECT number, generation FROM collections WHERE name = \(bind: collection)")
     guard try statement.step() else { return nil }
-    let table = Table(number: statement.int64(0), name: collection, layout.format(of: collection))
+    let number = statement.int64(0)
+    let table =
+      knownTable(collection).flatMap { $0.number == number ? $0 : nil }
+      ?? Table(number: number, name: collection, layout.format(of: collection))
     return Entry(
       table: table, generation: statement.int64(1),
       rows: RowNumbers(table))

@@ -130,6 +130,7 @@ final class Plan: Sendable {
   /// SELECT of the bodies of the page.
   let bodies: BoundSQL
   private let keptCount = Monitor<BoundSQL?>(nil)
+  private let keptRows = Monitor<BoundSQL?>(nil)
   /// If the index gives the wanted order but for ties, and the page is small and not far from the start.
   let walk: Walk?
   /// The same for a page anywhere, or for many ties.
@@ -158,10 +159,15 @@ final class Plan: Sendable {
   }
 
   /// Made when it is first wanted: most queries never count.
-  var count: BoundSQL {
-    keptCount.withLock { kept in
+  var count: BoundSQL { Self.kept(keptCount) { selection.count } }
+
+  /// SELECT of number and version of the rows of the page. Only transactions ask for them.
+  var rows: BoundSQL { Self.kept(keptRows) { selection.page("e.n,e.version") } }
+
+  private static func kept(_ place: Monitor<BoundSQL?>, make: () -> SQLFragment) -> BoundSQL {
+    place.withLock { kept in
       if let kept { return kept }
-      let made = BoundSQL(selection.count)
+      let made = BoundSQL(make())
       kept = made
       return made
     }

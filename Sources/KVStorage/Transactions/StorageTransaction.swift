@@ -200,6 +200,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
     let name = RecordID(collection)
     if let known = tables[name] { return known }
     let table = try storage.catalog.table(collection, inSnapshot: db)
+    if let table { storage.catalog.remember(table) }
     tables[name] = .some(table)
     return table
   }

@@ -33,13 +33,14 @@ struct TransactionReads: Sendable {
   func change(
     in storage: Storage, on db: borrowing Connection
   ) throws(SQLiteError) -> StoreError? {
+    var tables = Tables(storage.catalog)
     for (key, version) in records {
-      if try Self.version(key, in: storage, on: db) != version {
+      if try Self.version(key, tables.table(key.collection, on: db), on: db) != version {
         return .conditionFailed(key.id.text, "was changed by another writer in the meantime")
       }
     }
     for scan in scans {
-      let table = try storage.catalog.table(scan.collection, inSnapshot: db)
+      let table = try tables.table(RecordID(scan.collection), on: db)
       let rows = try table.map { (table) throws(SQLiteError) in
         try storage.rows(of: scan.query, table, on: db)
       }
@@ -54,14 +55,30 @@ struct TransactionReads: Sendable {
   }
 
   private static func version(
-    _ key: Key, in storage: Storage, on db: borrowing Connection
+    _ key: Key, _ table: Table?, on db: borrowing Connection
   ) throws(SQLiteError) -> Int64? {
-    guard let table = try storage.catalog.table(key.collection.text, inSnapshot: db) else {
-      return nil
-    }
+    guard let table else { return nil }
     let statement = try db.statement(table.version)
     try statement.bind(key.id.text, at: .id)
     return try statement.step() ? statement.int64(0) : nil
+  }
+}
+
+/// The tables of collections in one transaction of the database, each looked for once.
+private struct Tables {
+  private let catalog: CollectionCatalog
+  private var known: [RecordID: Table?] = [:]
+
+  init(_ catalog: CollectionCatalog) { self.catalog = catalog }
+
+  /// Nil if there is none.
+  mutating func table(
+    _ collection: RecordID, on db: borrowing Connection
+  ) throws(SQLiteError) -> Table? {
+    if let known = known[collection] { return known }
+    let table = try catalog.table(collection.text, inSnapshot: db)
+    known[collection] = .some(table)
+    return table
   }
 }
 
@@ -70,8 +87,7 @@ extension Storage {
   func rows(
     of query: Query, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> [FoundRow] {
-    let selection = try indexes.plan(query, table, on: db).selection
-    let statement = try db.prepare(selection.page("e.n,e.version"))
+    let statement = try db.statement(indexes.plan(query, table, on: db).rows)
     var rows: [FoundRow] = []
     while try statement.step() {
       rows.append(FoundRow(number: statement.int64(0), version: statement.int64(1)))
