@@ -83,14 +83,30 @@ extension Storage {
   static func emptyIndexes(
     of table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> [IndexTable] {
+    let indexes = try tables(of: table, on: db)
+    for index in indexes { try db.execute(index.remake(isFilledNext: false)) }
+    return indexes
+  }
+
+  private static func tables(
+    of table: Table, on db: borrowing Connection
+  ) throws(SQLiteError) -> [IndexTable] {
     let list = try db.statement(list(of: table))
     var indexes: [IndexTable] = []
     while try list.step() {
       guard let spec = try? IndexSpec(parsing: list.text(1) ?? "") else { continue }
       indexes.append(table.index(list.int64(0), spec))
     }
-    for index in indexes { try db.execute(index.remake(isFilledNext: false)) }
     return indexes
+  }
+
+  /// The ordered indexes of a collection, also those that are being filled.
+  static func orderedIndexes(
+    of table: Table, on db: borrowing Connection
+  ) throws(SQLiteError) -> [IndexTable] {
+    try tables(of: table, on: db).filter { index in
+      if case .ordered = index.spec.kind { true } else { false }
+    }
   }
 
   /// Adds some more entities; true when all are in it, or it was dropped meanwhile. Several processes may do

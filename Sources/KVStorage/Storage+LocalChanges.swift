@@ -118,7 +118,12 @@ extension Storage {
 
   package func remove(_ query: Query, in collection: String) throws(StoreError) -> Int {
     try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
-      // Found first, then removed: a statement should not read the table that it changes.
+      guard layout.isOwner(collection) else {
+        let plan = try indexes.plan(query, change.table, on: db)
+        let found = try db.prepare(plan.selection.page("\(Table.body),e.n"))
+        return try Removal(change, on: db).remove(found, on: db)
+      }
+      // Found first, then removed with what belongs to them, one after the other.
       let numbers = try numbers(of: query, change.table, on: db)
       let find = try db.prepare(
         "SELECT id FROM \(change.table.entities) WHERE n = \(Parameter.row)")

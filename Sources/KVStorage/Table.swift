@@ -66,6 +66,8 @@ final class Table: Sendable {
   let queueWithBase: SQL
   /// Queues a deletion of an entity that is there.
   let queueDeletion: SQL
+  /// Queues the deletions of the entities in `temp.removed` whose creation is not `Parameter.operation`: see `Removal`.
+  let queueDeletionsOfRemoved: SQL
   /// Queues the deletion of an entity that is not here and has no pending write; its body becomes the base.
   let queueDeletionOfArrived: SQL
   /// The queued write of an entity: its operation, and whether nothing of the entity was ever sent.
@@ -207,11 +209,21 @@ final class Table: Sendable {
       FROM \(entities) WHERE id = \(Parameter.id)
       \(collapsing)
       """)
+    let deleting = "ON CONFLICT (collection, id) DO UPDATE SET operation = 3, \(superseding)"
     queueDeletion = SQL(
       """
       \(pending) SELECT \(number), id, 3, \(change), body, checksum
       FROM \(entities) WHERE id = \(Parameter.id)
-      ON CONFLICT (collection, id) DO UPDATE SET operation = 3, \(superseding)
+      \(deleting)
+      """)
+    // The revision of each is random: 62 bits, as `Identifier.revision` makes them.
+    queueDeletionsOfRemoved = SQL(
+      """
+      \(pending) SELECT \(number), e.id, 3, (random() & 0x3FFFFFFFFFFFFFFF) + 1, \(Parameter.time),
+        \(Parameter.time), 0, e.body, e.checksum
+      FROM temp.removed AS r CROSS JOIN \(entities) AS e ON e.n = r.n
+      WHERE r.creation <> \(Parameter.operation)
+      \(deleting)
       """)
     queueDeletionOfArrived = SQL(
       """
