@@ -1,4 +1,5 @@
 internal import KVJSON
+internal import KVQuery
 internal import KVSQLite
 internal import KVSync
 
@@ -287,5 +288,10 @@ final class Table: Sendable {
   /// The condition that a row of the queue is this write, and was not changed since it was read.
   func isUnchanged(_ write: PendingWrite) -> SQLFragment {
     "\(isEntity(write.id)) AND revision = \(bind: write.revision)"
+  }
+
+  /// The table of an index of this collection.
+  func index(_ number: Int64, _ spec: IndexSpec) -> IndexTable {
+    IndexTable(number: number, spec, on: entities, format: format)
   }
 }

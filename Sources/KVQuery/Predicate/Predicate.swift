@@ -51,6 +51,35 @@ package indirect enum Predicate: Sendable, Equatable {
     default: .nor([self])
     }
   }
+
+  /// The searches that may be why an entity is selected: none that is negated, or about elements of an array.
+  var searches: [PlacedSearch] {
+    switch self {
+    case .text(let search): [PlacedSearch(search: search, path: nil)]
+    case .field(let path, let tests):
+      tests.compactMap { test in
+        if case .text(let search) = test { PlacedSearch(search: search, path: path) } else { nil }
+      }
+    case .and(let parts), .or(let parts): parts.flatMap(\.searches)
+    case .everything, .nothing, .nor, .comparison: []
+    }
+  }
+
+  /// The nearness that entities are ordered by if no other order is asked for: the point that all of them have
+  /// to be near to.
+  var nearest: NearestPlace? {
+    switch self {
+    case .field(let path, let tests):
+      for case .near(let nearness) in tests {
+        return NearestPlace(path: path, center: nearness.center)
+      }
+      return nil
+    case .and(let parts):
+      for part in parts { if let found = part.nearest { return found } }
+      return nil
+    case .everything, .nothing, .or, .nor, .text, .comparison: return nil
+    }
+  }
 }
 
 /// A condition on what is at a path. As MongoDB's manual has it: a condition that a scalar can meet is met

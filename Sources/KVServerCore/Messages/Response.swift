@@ -1,3 +1,5 @@
+package import KVJSON
+
 /// The answer to one request.
 package struct Response: Sendable {
   package var status: Int
@@ -16,6 +18,23 @@ package struct Response: Sendable {
     self.headers = headers
     self.body = body
   }
+
+  /// A response whose body is JSON.
+  package static func json(_ status: Int, _ value: JSONValue) -> Response {
+    json(status, Payload(value.bytes))
+  }
+
+  /// A response whose body is JSON already.
+  package static func json(_ status: Int, _ body: Payload) -> Response {
+    Response(status, .whole(body), headers: [contentType])
+  }
+
+  /// A response whose body is JSON already.
+  package static func json(_ status: Int, _ bytes: [UInt8]) -> Response {
+    json(status, Payload(bytes))
+  }
+
+  private static let contentType = (name: "Content-Type", value: "application/json; charset=utf-8")
 }
 
 /// Makes a long body. Asked for one piece at a time, from changing threads.
