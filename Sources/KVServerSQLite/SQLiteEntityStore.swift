@@ -8,9 +8,13 @@ final class SQLiteEntityStore: ServerEntityStore {
   private let entities: Entities
   private let collections: CollectionRegistry
   private let histories: Histories
+  private let sessions: Sessions
   private var database: Database { entities.database }
 
-  init(_ entities: Entities, collections: CollectionRegistry, histories: Histories) {
+  init(
+    _ entities: Entities, collections: CollectionRegistry, histories: Histories, sessions: Sessions
+  ) {
+    self.sessions = sessions
     self.entities = entities
     self.collections = collections
     self.histories = histories
@@ -20,19 +24,19 @@ final class SQLiteEntityStore: ServerEntityStore {
 
   /// Stores nothing, so that it waits for no writer.
   func get(
-    _ id: String, in key: CollectionKey, for principal: Principal
+    _ id: String, in key: CollectionKey, for claim: Claim
   ) throws(ServerError) -> (body: Payload, modified: Timestamp, start: Timestamp) {
     let start = entities.clock.readStart()
     let found = try entities.get(
-      id, in: collections.find(key), for: viewer(of: key, for: principal))
+      id, in: collections.find(key), for: try viewer(of: key, for: claim))
     return (found.body, found.modified, start)
   }
 
   func find(
-    _ query: Query, in key: CollectionKey, for principal: Principal, within budget: WorkBudget
+    _ query: Query, in key: CollectionKey, for claim: Claim, within budget: WorkBudget
   ) throws(ServerError) -> (cursor: any EntityCursor, start: Timestamp) {
     let start = entities.readStart()
-    let viewer = viewer(of: key, for: principal)
+    let viewer = try viewer(of: key, for: claim)
     guard let collection = collections.find(key) else {
       _ = try viewer.rule(for: .read)
       return (EmptyCursor(), start)
@@ -43,20 +47,20 @@ final class SQLiteEntityStore: ServerEntityStore {
   }
 
   func count(
-    _ query: Query, in key: CollectionKey, for principal: Principal, within budget: WorkBudget
+    _ query: Query, in key: CollectionKey, for claim: Claim, within budget: WorkBudget
   ) throws(ServerError) -> (count: Int, start: Timestamp) {
     let start = entities.readStart()
     let count = try entities.count(
-      query, in: collections.find(key), for: viewer(of: key, for: principal), within: budget)
+      query, in: collections.find(key), for: try viewer(of: key, for: claim), within: budget)
     return (count, start)
   }
 
   func group(
-    _ query: Query, in key: CollectionKey, for principal: Principal, within budget: WorkBudget,
+    _ query: Query, in key: CollectionKey, for claim: Claim, within budget: WorkBudget,
     into groups: inout GroupReader
   ) throws(ServerError) {
     let rows = try RowSelection(
-      query, for: viewer(of: key, for: principal), operation: .read, within: budget)
+      query, for: try viewer(of: key, for: claim), operation: .read, within: budget)
     guard let collection = collections.find(key) else { return }
     try Entities.storage { () throws(SQLiteError) in
       try database.read(within: budget) {
@@ -70,38 +74,41 @@ final class SQLiteEntityStore: ServerEntityStore {
   }
 
   func perform(
-    _ writes: [Result<EntityWrite, ServerError>], in key: CollectionKey, for principal: Principal
+    _ writes: [Result<EntityWrite, ServerError>], in key: CollectionKey, for claim: Claim
   ) throws(ServerError) -> [Result<WrittenEntity?, ServerError>] {
+    let viewer = try viewer(of: key, for: claim)
     let creates = writes.contains { (try? !$0.get().isDelete) ?? false }
     guard let collection = creates ? try histories.make(key) : collections.find(key) else {
       return writes.map { $0.flatMap { _ in .failure(ServerError(.entityNotFound)) } }
     }
-    return try entities.perform(writes, in: collection, for: viewer(of: key, for: principal))
+    return try entities.perform(writes, in: collection, for: viewer)
   }
 
   func delete(
-    _ query: Query, in key: CollectionKey, for principal: Principal, within budget: WorkBudget
+    _ query: Query, in key: CollectionKey, for claim: Claim, within budget: WorkBudget
   ) throws(ServerError) -> Int {
     try entities.delete(
-      query, in: collections.find(key), for: viewer(of: key, for: principal), within: budget)
+      query, in: collections.find(key), for: try viewer(of: key, for: claim), within: budget)
   }
 
-  private func viewer(of key: CollectionKey, for principal: Principal) -> Viewer {
-    Viewer(principal: principal, permissions: collections.permissions(of: key))
+  private func viewer(of key: CollectionKey, for claim: Claim) throws(ServerError) -> Viewer {
+    Viewer(
+      principal: try sessions.principal(of: claim, in: key.app),
+      permissions: collections.permissions(of: key))
   }
 
   // MARK: Changes
 
   func changes(
     of query: Query, since: Timestamp, withLeft: Bool, in key: CollectionKey,
-    for principal: Principal, within budget: WorkBudget
+    for claim: Claim, within budget: WorkBudget
   ) throws(ServerError) -> EntityChanges {
     // First: what happens from now on is told the next time, a change of the rule included.
     let start = entities.readStart()
-    let rows = try RowSelection(
-      query, for: viewer(of: key, for: principal), operation: .read, within: budget)
+    let viewer = try viewer(of: key, for: claim)
+    let rows = try RowSelection(query, for: viewer, operation: .read, within: budget)
     let collection = collections.find(key)
-    try check(since, collection, for: principal, app: key.app)
+    try check(since, collection, for: viewer.principal, app: key.app)
     guard let collection else {
       return EntityChanges(changed: EmptyCursor(), deleted: [], left: [], start: start)
     }

@@ -96,10 +96,11 @@ package final class SQLiteStore: ServerStore {
     history = journal
     let rows = Entities(database, clock: dataEpoch.clock, outbox: outbox)
     histories = try Histories(rows, registry, defaultDays: settings.historyDays)
-    entities = SQLiteEntityStore(rows, collections: registry, histories: histories)
     indexes = SQLiteIndexes(database, histories, collections: registry)
     let sessions = Sessions(database)
     self.sessions = sessions
+    entities = SQLiteEntityStore(
+      rows, collections: registry, histories: histories, sessions: sessions)
     accounts = UserAccounts(rows, registry, sessions: sessions)
     groups = UserGroups(rows, registry)
     registrations = LiveRegistrations(database)

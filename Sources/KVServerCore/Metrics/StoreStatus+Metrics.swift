@@ -23,5 +23,9 @@ extension StoreStatus {
     page.add(
       "kvstored_pool_waiting", .gauge, help: "Threads that wait for a connection.",
       value: pool.waiting)
+    page.add(
+      "kvstored_pool_round_trips_total", .counter,
+      help: "Round trips to the database: one may carry several statements.",
+      value: pool.roundTrips)
   }
 }

@@ -168,6 +168,14 @@ enum Route: Sendable, Equatable {
     }
   }
 
+  /// Whether all that it does is a read or a write of a collection's entities, for which the store finds out who asks.
+  var isOfEntities: Bool {
+    switch self {
+    case .collection, .entity, .count, .delta, .group, .batch: true
+    default: false
+    }
+  }
+
   /// The app key in the path; nil: the path names none.
   var app: String? {
     switch self {

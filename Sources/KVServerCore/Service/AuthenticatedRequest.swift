@@ -1,10 +1,11 @@
 internal import KVBase
 
-/// A request that is understood and proven: what the operations work on.
+/// A request that is understood, and proven as far as that takes no statement of its own: what the operations work on.
 struct AuthenticatedRequest: Sendable {
   let request: Request
   let app: App
-  let principal: Principal
+  /// In whose name it acts, for a store that finds that out along with what it is asked for.
+  let claim: Claim
   /// The token of the user's session.
   let token: String?
   let apiVersion: Int
@@ -21,10 +22,23 @@ struct AuthenticatedRequest: Sendable {
   /// A collection of the app.
   func collection(_ name: String) -> CollectionKey { CollectionKey(app: app.number, name: name) }
 
+  /// Nil: there is a session to be looked up.
+  var proven: Principal? { if case .principal(let principal) = claim { principal } else { nil } }
+
+  func principal() throws(ServerError) -> Principal {
+    guard let proven else {
+      throw ServerError(.invalidCredentials, "the session was not looked up")
+    }
+    return proven
+  }
+
   /// The client that the request is counted for: the user or, without a session, the address.
   var asker: Asker {
-    guard case .user(let id) = principal else { return .address(request.client) }
-    return .user(id, app: app.number)
+    switch claim {
+    case .principal(.user(let id)): .user(id, app: app.number)
+    case .principal: .address(request.client)
+    case .session(let token): .session(token)
+    }
   }
 
   /// A parameter of the URL, decoded.
@@ -35,7 +49,7 @@ struct AuthenticatedRequest: Sendable {
 
   /// The id of the user whose session this is.
   func user() throws(ServerError) -> String {
-    guard case .user(let id) = principal else {
+    guard case .user(let id)? = proven else {
       throw ServerError(.insufficientCredentials, "this needs a user's session")
     }
     return id
@@ -43,11 +57,11 @@ struct AuthenticatedRequest: Sendable {
 
   /// Whether this is a session of the user with this id.
   func isUser(_ id: String) -> Bool {
-    guard case .user(let own) = principal else { return false }
+    guard case .user(let own)? = proven else { return false }
     return own.hasSameBytes(as: id)
   }
 
-  var isAdministrator: Bool { principal == .master }
+  var isAdministrator: Bool { proven == .master }
 
   /// The token of a session of this very user.
   func session(of user: String) throws(ServerError) -> String {

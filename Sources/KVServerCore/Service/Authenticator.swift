@@ -1,31 +1,7 @@
 internal import KVBase
 
-/// Finds out in whose name a request acts. Safe from any thread.
-struct Authenticator: Sendable {
-  let sessions: any SessionStore
-
-  /// The identity that `Authorization` claims.
-  enum Claim {
-    /// A proven one.
-    case principal(Principal)
-    /// The user of a session, if there is one of this token.
-    case session(token: String)
-  }
-
-  /// Finds out who asks.
-  func authenticate(
-    _ header: String?, for app: App
-  ) throws(ServerError) -> (principal: Principal, token: String?) {
-    switch try Self.claim(header, for: app) {
-    case .principal(let principal): return (principal, nil)
-    case .session(let token):
-      guard let session = try sessions.find(token), session.app == app.number else {
-        throw ServerError(.invalidCredentials, "the session is unknown or has ended")
-      }
-      return (.user(id: session.user), token)
-    }
-  }
-
+/// Reads in whose name a request acts.
+enum Authenticator {
   /// Reads `Basic base64(key:secret)`, which is proven here, or `Kinvey token`, which is not.
   static func claim(_ header: String?, for app: App) throws(ServerError) -> Claim {
     let space = UInt8(ascii: " ")

@@ -6,7 +6,7 @@ internal import KVQuery
 extension Service {
   func delta(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
-    _ = try viewer(call, name).rule(for: .read)
+    _ = try earlyViewer(call, name)?.rule(for: .read)
     return try fetch(call, in: name) { (call) throws(ServerError) in try delta(call, in: name) }
   }
 
@@ -17,7 +17,7 @@ extension Service {
     let withLeft = call["left"] == "true"
     let changes = try store.entities.changes(
       of: query.selection, since: try since(call, name), withLeft: withLeft,
-      in: call.collection(name), for: call.principal, within: call.budget)
+      in: call.collection(name), for: call.claim, within: call.budget)
     var answer = JSONObjectWriter()
     let head = answer.splitArray("changed")
     answer.add("deleted", Self.list(changes.deleted))
@@ -37,10 +37,10 @@ extension Service {
     guard let text = call["since"] else {
       throw ServerError(.missingRequestParameter, "since is required")
     }
-    guard try store.collections.historyStart(of: call.collection(name)) != nil else {
-      throw ServerError(.missingConfiguration, "the collection keeps no history")
-    }
     guard let since = Timestamp(text) else {
+      guard try store.collections.historyStart(of: call.collection(name)) != nil else {
+        throw ServerError(.missingConfiguration, "the collection keeps no history")
+      }
       throw ServerError(
         .parameterValueOutOfRange, "since must be a time like 2024-03-12T21:00:01.120Z")
     }

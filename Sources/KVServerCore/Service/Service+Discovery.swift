@@ -22,7 +22,7 @@ extension Service {
     _ query: Query, _ call: AuthenticatedRequest
   ) throws(ServerError) -> [JSONValue] {
     let found = try store.entities.find(
-      query, in: .users(of: call.app.number), for: .master, within: call.budget)
+      query, in: .users(of: call.app.number), for: .principal(.master), within: call.budget)
     let list = EntityList(
       found.cursor, query.projection, limit: query.limit, pieceBytes: .max)
     guard let piece = try list.nextPiece() else { return [] }

@@ -26,7 +26,7 @@ extension Service {
     switch call.request.method {
     case .put: return try put(call, name, id: id)
     case .delete:
-      _ = try viewer(call, name).rule(for: .delete)
+      _ = try earlyViewer(call, name)?.rule(for: .delete)
       let condition = try Self.precondition(call)
       _ = try perform(.delete(id: id, if: condition), for: call, in: name)
       return Response.json(200, ["count": 1])
@@ -42,7 +42,7 @@ extension Service {
   ) throws(ServerError) -> Response {
     let key = call.collection(name)
     if let filter = call.filter { try checkMatch(call, in: key, id: id, filter: filter) }
-    let found = try store.entities.get(id, in: key, for: call.principal)
+    let found = try store.entities.get(id, in: key, for: call.claim)
     var body = found.body
     if let change = call.afterFetch { body = try Self.changed(body, by: change) }
     guard body.count > 0 else { throw ServerError(.entityNotFound) }
@@ -76,7 +76,7 @@ extension Service {
       throw ServerError(error)
     }
     let count = try store.entities.count(
-      query, in: key, for: call.principal, within: call.budget
+      query, in: key, for: call.claim, within: call.budget
     ).count
     guard count > 0 else { throw ServerError(.entityNotFound) }
   }
@@ -92,7 +92,7 @@ extension Service {
     let query = try QueryParameters.read(call).selection
     let key = call.collection(name)
     let (count, start) = try store.entities.count(
-      query, in: key, for: call.principal, within: call.budget)
+      query, in: key, for: call.claim, within: call.budget)
     var response = Response.json(200, ["count": .int(Int64(count))])
     response.headers += moment(start)
     response.headers += try explanation(call, query, in: key)
@@ -105,7 +105,7 @@ extension Service {
   ) throws(ServerError) -> Response {
     let query = try QueryParameters.read(call)
     let found = try store.entities.find(
-      query, in: key, for: call.principal, within: call.budget)
+      query, in: key, for: call.claim, within: call.budget)
     var response = try stream(
       EntityList(
         found.cursor, query.projection, limit: query.limit,
@@ -116,7 +116,7 @@ extension Service {
     response.headers += try explanation(call, query, in: key)
     if call.request.headers[.includeItemsCount]?.lowercased() == "true" {
       let count = try store.entities.count(
-        query.selection, in: key, for: call.principal, within: call.budget
+        query.selection, in: key, for: call.claim, within: call.budget
       ).count
       response.headers.append(("X-Kinvey-Items-Count", String(count)))
     }
@@ -139,7 +139,7 @@ extension Service {
 
   private func create(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response
   {
-    _ = try viewer(call, name).rule(for: .create)
+    _ = try earlyViewer(call, name)?.rule(for: .create)
     if Self.isArray(call.body) { return try createMany(call, name) }
     let draft = try Self.draft(call.body)
     guard let written = try perform(.create(draft), for: call, in: name)
@@ -159,13 +159,18 @@ extension Service {
     }
     let drafts = try Self.drafts(call.body, limit: Self.maxInserts)
     let writes = drafts.map { $0.map { EntityWrite.create($0) } }
-    return MultiInsertAnswer.response(try perform(writes, for: call, in: name))
+    let results = try perform(writes, for: call, in: name)
+    // Where the store has found out who asks, it says so of each: nothing was created.
+    if call.proven == nil, case .failure(let error)? = results.first(where: { $0.isRefused }) {
+      throw error
+    }
+    return MultiInsertAnswer.response(results)
   }
 
   private func put(_ call: AuthenticatedRequest, _ name: String, id: String) throws(ServerError)
     -> Response
   {
-    _ = try viewer(call, name).rule(for: .update)
+    _ = try earlyViewer(call, name)?.rule(for: .update)
     let draft = try Self.draft(call.body, id: id)
     let condition = try Self.precondition(call)
     guard let written = try perform(.put(draft, if: condition), for: call, in: name)
@@ -187,7 +192,7 @@ extension Service {
     let hooks = Hooks(call, name, of: self)
     try hooks?.beforeDelete(matching: query)
     let count = try store.entities.delete(
-      try QueryParameters.read(call).selection, in: call.collection(name), for: call.principal,
+      try QueryParameters.read(call).selection, in: call.collection(name), for: call.claim,
       within: call.budget)
     hooks?.afterDelete(matching: query, count: count)
     return Response.json(200, ["count": .int(Int64(count))])
@@ -210,10 +215,22 @@ extension Service {
 
   // MARK: Parts
 
-  /// Tells before the body of a request is looked at whether such an operation is possible at all.
+  /// Tells before the body of a request is looked at whether such an operation is possible at all. Nil: that would take the
+  /// store as long as the operation, which finds it out itself.
+  func earlyViewer(
+    _ call: AuthenticatedRequest, _ name: String
+  ) throws(ServerError) -> Viewer? {
+    switch call.proven {
+    // No permissions are for them.
+    case .app?, .master?: Viewer(principal: try call.principal(), permissions: Permissions())
+    case .user?, nil:
+      try store.isLocal || logic(of: call.app) != nil ? viewer(call, name) : nil
+    }
+  }
+
   func viewer(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Viewer {
     Viewer(
-      principal: call.principal,
+      principal: try store.sessions.principal(of: call.claim, in: call.app.number),
       permissions: try store.collections.permissions(of: call.collection(name)))
   }
 
@@ -264,5 +281,11 @@ extension Service {
         }
       }
     return isText && (name.first?.isLetter == true || name.first?.isNumber == true)
+  }
+}
+
+extension Result<WrittenEntity?, ServerError> {
+  fileprivate var isRefused: Bool {
+    if case .failure(let error) = self { error.code == .insufficientCredentials } else { false }
   }
 }

@@ -5,7 +5,7 @@ internal import KVQuery
 extension Service {
   func group(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
-    _ = try viewer(call, name).rule(for: .read)
+    _ = try earlyViewer(call, name)?.rule(for: .read)
     return try fetch(call, in: name) { (call) throws(ServerError) in try group(call, in: name) }
   }
 
@@ -31,7 +31,7 @@ extension Service {
     var groups = GroupReader(
       keys: try Self.keys(object["key"]), initial: initial, function: function)
     try store.entities.group(
-      query, in: call.collection(name), for: call.principal, within: call.budget, into: &groups)
+      query, in: call.collection(name), for: call.claim, within: call.budget, into: &groups)
     try groups.check()
     return Response.json(200, groups.answer)
   }

@@ -19,10 +19,10 @@ extension Service {
   ) throws(ServerError) -> [Result<WrittenEntity?, ServerError>] {
     let key = call.collection(name)
     guard let hooks = Hooks(call, name, of: self) else {
-      return try store.entities.perform(check(writes), in: key, for: call.principal)
+      return try store.entities.perform(check(writes), in: key, for: call.claim)
     }
     let allowed = check(try hooks.before(writes))
-    let results = try store.entities.perform(allowed, in: key, for: call.principal)
+    let results = try store.entities.perform(allowed, in: key, for: call.claim)
     hooks.after(allowed, results)
     return results
   }
@@ -83,12 +83,14 @@ extension AuthenticatedRequest {
   /// What the operator's service is told of every request.
   var logicHead: JSONObject {
     var head: JSONObject = ["app": .string(app.key), "requestId": .string(request.id)]
-    switch principal {
-    case .user(let id):
+    switch proven {
+    case .user(let id)?:
       head["role"] = "user"
       head["user"] = .string(id)
-    case .app: head["role"] = "app"
-    case .master: head["role"] = "master"
+    case .app?: head["role"] = "app"
+    case .master?: head["role"] = "master"
+    // Sessions of apps with business logic are looked up first.
+    case nil: break
     }
     return head
   }

@@ -47,7 +47,7 @@ extension Service {
       throw ServerError(.collectionNotFound)
     }
     let count = try store.entities.delete(
-      Query(), in: key, for: call.principal, within: call.budget)
+      Query(), in: key, for: call.claim, within: call.budget)
     guard !Self.isTrue(call, .retainMetadata) else { return count }
     try store.collections.set(nil, of: key)
     try store.collections.set(historyDays: nil, of: key)

@@ -9,7 +9,7 @@ extension Service {
   {
     try check(stream, call)
     // Who else is let in is the owner's business.
-    if call.principal != .master, try !call.user().utf8.elementsEqual(stream.owner.utf8) {
+    if !call.isAdministrator, try !call.user().utf8.elementsEqual(stream.owner.utf8) {
       throw ServerError(.insufficientCredentials, "only the user of a stream can use its ACL")
     }
     if call.request.method == .put {
@@ -54,7 +54,7 @@ extension Service {
   /// The substreams that the user may subscribe or publish to.
   func substreams(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(stream: name)
-    let user: String? = call.principal == .master ? nil : try call.user()
+    let user: String? = call.isAdministrator ? nil : try call.user()
     let streams = try store.streams.acls(of: name, app: call.app.number).filter { owner, acl in
       guard let user else { return true }
       let stream = LiveStream(name, of: owner)

@@ -16,14 +16,15 @@ extension Service {
     if object["_id"] != nil { try call.requireMaster() }
     let draft = try Self.draft(call.body)
     let written = try store.groups.perform(
-      .create(draft), members: try Self.members(object), for: call.principal, app: call.app.number)
+      .create(draft), members: try Self.members(object), for: try call.principal(),
+      app: call.app.number)
     var response = try answer(written)
     response.headers.append(("Location", location(call, "group", path: draft.id)))
     return response
   }
 
   func userGroup(_ call: AuthenticatedRequest, _ id: String) throws(ServerError) -> Response {
-    let viewer = Self.groupViewer(call)
+    let viewer = try Self.groupViewer(call)
     let app = call.app.number
     switch call.request.method {
     case .put:
@@ -34,23 +35,25 @@ extension Service {
       if condition == .none && !call.isAdministrator { condition = .exists }
       return try answer(
         store.groups.perform(
-          .put(draft, if: condition), members: members, for: call.principal, app: app))
+          .put(draft, if: condition), members: members, for: try call.principal(), app: app))
     case .delete:
       _ = try viewer.rule(for: .delete)
       let condition = try Self.precondition(call)
       _ = try store.groups.perform(
-        .delete(id: id, if: condition), members: [], for: call.principal, app: app)
+        .delete(id: id, if: condition), members: [], for: try call.principal(), app: app)
       return Response(204)
     default:
-      let found = try store.entities.get(id, in: .groups(of: app), for: call.principal)
+      let found = try store.entities.get(id, in: .groups(of: app), for: call.claim)
       var response = Response.json(200, found.body)
       response.headers.append(Self.revision(found.modified))
       return response
     }
   }
 
-  private static func groupViewer(_ call: AuthenticatedRequest) -> Viewer {
-    Viewer(principal: call.principal, permissions: .sharedByACL)
+  private static func groupViewer(
+    _ call: AuthenticatedRequest
+  ) throws(ServerError) -> Viewer {
+    Viewer(principal: try call.principal(), permissions: .sharedByACL)
   }
 
   /// A written group with the revision that `If-Match` takes.

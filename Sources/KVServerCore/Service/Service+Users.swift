@@ -51,7 +51,7 @@ extension Service {
     -> String
   {
     guard let wanted = user["_id"] else { return Identifier.object() }
-    guard call.principal == .master else {
+    guard call.isAdministrator else {
       throw ServerError(
         .insufficientCredentials, "only the master secret can name the _id of a user")
     }
@@ -65,7 +65,7 @@ extension Service {
   private func show(_ call: AuthenticatedRequest, _ id: String) throws(ServerError) -> Response {
     do throws(ServerError) {
       let found = try store.entities.get(
-        id, in: .users(of: call.app.number), for: call.principal)
+        id, in: .users(of: call.app.number), for: call.claim)
       var response = Response.json(200, found.body)
       response.headers += moment(found.start)
       return response
@@ -75,7 +75,7 @@ extension Service {
   }
 
   private func update(_ call: AuthenticatedRequest, _ id: String) throws(ServerError) -> Response {
-    _ = try Viewer(principal: call.principal, permissions: .sharedByACL).rule(for: .update)
+    _ = try Viewer(principal: try call.principal(), permissions: .sharedByACL).rule(for: .update)
     let object = try Self.object(call.body)
     let name = try Self.text("username", object)
     let password = try Self.text("password", object)
@@ -98,7 +98,7 @@ extension Service {
       let change = AccountChange(
         name: name ?? account.name, password: hashed, keptToken: call.token)
       return try store.accounts.update(
-        draft, of: account, change: change, for: call.principal, app: call.app.number)
+        draft, of: account, change: change, for: try call.principal(), app: call.app.number)
     }
     // Whoever knew the old password is out; who changed it stays.
     if password != nil {
@@ -117,7 +117,7 @@ extension Service {
 
   func remove(user id: String, permanently: Bool, call: AuthenticatedRequest) throws(ServerError) {
     try store.accounts.delete(
-      id, permanently: permanently, for: call.principal, of: call.app.number)
+      id, permanently: permanently, for: try call.principal(), of: call.app.number)
     try forgetListener(id, app: call.app.number)
   }
 

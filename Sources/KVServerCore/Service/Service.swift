@@ -102,7 +102,7 @@ package final class Service: RequestHandler, Sendable {
   /// it is not worth waiting for.
   private func asker(of request: Request, _ route: Route) throws(ServerError) -> Asker {
     guard let key = route.app else { return .address(request.client) }
-    if store.isLocal { return try open(request, app: key).asker }
+    if store.isLocal { return try open(request, route, app: key).asker }
     switch try Authenticator.claim(request.headers[.authorization], for: try app(key)) {
     case .principal: return .address(request.client)
     case .session(let token): return .session(token)
@@ -176,8 +176,8 @@ package final class Service: RequestHandler, Sendable {
       if case .metrics = route { return try metrics(request) }
       guard let key = route.app else { return try health() }
       // Once more: a session may have ended while the request waited for its turn.
-      let call = try open(request, app: key)
-      var response = try perform(call, route)
+      let call = try open(request, route, app: key)
+      var response = try performProven(call, route)
       response.mark(for: call)
       return response
     } catch {
@@ -206,15 +206,32 @@ package final class Service: RequestHandler, Sendable {
     return app
   }
 
-  /// Proves who asks, before anything else of the request is looked at.
-  private func open(_ request: Request, app key: String) throws(ServerError) -> AuthenticatedRequest
-  {
+  /// Proves who asks, before anything else of the request is looked at, unless the store does it in the same round trip as what
+  /// it is asked for.
+  private func open(
+    _ request: Request, _ route: Route, app key: String
+  ) throws(ServerError) -> AuthenticatedRequest {
     let app = try app(key)
-    let (principal, token) = try Authenticator(sessions: store.sessions).authenticate(
-      request.headers[.authorization], for: app)
+    var claim = try Authenticator.claim(request.headers[.authorization], for: app)
+    let token: String? = if case .session(let token) = claim { token } else { nil }
+    if store.isLocal || !route.isOfEntities || logic(of: app) != nil {
+      claim = .principal(try store.sessions.principal(of: claim, in: app.number))
+    }
     let version = try APIVersion.read(request.headers[.apiVersion])
     return AuthenticatedRequest(
-      request: request, app: app, principal: principal, token: token, apiVersion: version)
+      request: request, app: app, claim: claim, token: token, apiVersion: version)
+  }
+
+  /// What is wrong with a request is told only to whoever may ask.
+  private func performProven(
+    _ call: AuthenticatedRequest, _ route: Route
+  ) throws(ServerError) -> Response {
+    do throws(ServerError) { return try perform(call, route) } catch {
+      if error.status == 400 {
+        _ = try store.sessions.principal(of: call.claim, in: call.app.number)
+      }
+      throw error
+    }
   }
 
   private func perform(_ call: AuthenticatedRequest, _ route: Route) throws(ServerError) -> Response

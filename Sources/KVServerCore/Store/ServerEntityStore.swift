@@ -1,8 +1,9 @@
 package import KVBase
 package import KVQuery
 
-/// The entities of all collections, users and groups included, as a principal may see and change them: the permissions
-/// of a collection, and those of each entity's `_acl`, are looked at by the store.
+/// The entities of all collections, users and groups included, as whoever asks may see and change them: the permissions
+/// of a collection, and those of each entity's `_acl`, are looked at by the store. It throws `.invalidCredentials` if a claim
+/// turns out to be of no session.
 ///
 /// What reads gives its time with what was read: a write that it did not see has that time or a later one. The
 /// permissions are not older than the time.
@@ -12,34 +13,34 @@ package protocol ServerEntityStore: Sendable {
 
   /// One entity, its last change, and the time of the read.
   func get(
-    _ id: String, in collection: CollectionKey, for principal: Principal
+    _ id: String, in collection: CollectionKey, for claim: Claim
   ) throws(ServerError) -> (body: Payload, modified: Timestamp, start: Timestamp)
 
   /// The entities that a query selects, in its order, from its offset on.
   func find(
-    _ query: Query, in collection: CollectionKey, for principal: Principal,
+    _ query: Query, in collection: CollectionKey, for claim: Claim,
     within budget: WorkBudget
   ) throws(ServerError) -> (cursor: any EntityCursor, start: Timestamp)
 
   /// How many match; skip and limit do not count here.
   func count(
-    _ query: Query, in collection: CollectionKey, for principal: Principal,
+    _ query: Query, in collection: CollectionKey, for claim: Claim,
     within budget: WorkBudget
   ) throws(ServerError) -> (count: Int, start: Timestamp)
 
   /// Adds the entities that a query selects to `groups`.
   func group(
-    _ query: Query, in collection: CollectionKey, for principal: Principal,
+    _ query: Query, in collection: CollectionKey, for claim: Claim,
     within budget: WorkBudget, into groups: inout GroupReader
   ) throws(ServerError)
 
   /// The changes since a moment, inclusive. Throws if that is not known, or if there are more changes than an answer may
   /// hold: a part of them would be taken for all.
   ///
-  /// `withLeft`: what the principal may not read any more is in `left`; else it counts as deleted.
+  /// `withLeft`: what may not be read any more is in `left`; else it counts as deleted.
   func changes(
     of query: Query, since: Timestamp, withLeft: Bool, in collection: CollectionKey,
-    for principal: Principal, within budget: WorkBudget
+    for claim: Claim, within budget: WorkBudget
   ) throws(ServerError) -> EntityChanges
 
   /// Carries out writes in one transaction, each on its own: one that is refused does not keep the others out. Gives
@@ -47,12 +48,12 @@ package protocol ServerEntityStore: Sendable {
   /// in it.
   func perform(
     _ writes: [Result<EntityWrite, ServerError>], in collection: CollectionKey,
-    for principal: Principal
+    for claim: Claim
   ) throws(ServerError) -> [Result<WrittenEntity?, ServerError>]
 
   /// Deletes what matches and may be deleted; gives how many that were.
   func delete(
-    _ query: Query, in collection: CollectionKey, for principal: Principal,
+    _ query: Query, in collection: CollectionKey, for claim: Claim,
     within budget: WorkBudget
   ) throws(ServerError) -> Int
 }
@@ -60,9 +61,9 @@ package protocol ServerEntityStore: Sendable {
 extension ServerEntityStore {
   /// Carries out one write. Nil: the entity was deleted.
   package func perform(
-    _ write: EntityWrite, in collection: CollectionKey, for principal: Principal
+    _ write: EntityWrite, in collection: CollectionKey, for claim: Claim
   ) throws(ServerError) -> WrittenEntity? {
-    let results = try perform([.success(write)], in: collection, for: principal)
+    let results = try perform([.success(write)], in: collection, for: claim)
     guard let result = results.first else { throw ServerError(.internalErrorRetry) }
     return try result.get()
   }

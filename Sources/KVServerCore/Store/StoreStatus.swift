@@ -7,8 +7,11 @@ package struct StoreStatus: Sendable {
     package var idle: Int
     /// How many threads wait for one.
     package var waiting: Int
+    /// How often a thread has sent statements and waited for their results, since the start.
+    package var roundTrips: Int
 
-    package init(limit: Int, open: Int, idle: Int, waiting: Int) {
+    package init(limit: Int, open: Int, idle: Int, waiting: Int, roundTrips: Int) {
+      self.roundTrips = roundTrips
       self.limit = limit
       self.open = open
       self.idle = idle

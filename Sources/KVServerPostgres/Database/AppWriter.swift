@@ -32,9 +32,9 @@ final class AppWriter: Sendable {
   }
 
   /// Runs `body` in a transaction; it may run again. `reading`: statements that run in the same round trip that takes the
-  /// time, after it; `body` is given their rows. A store that need not survive a power failure is not durable.
+  /// time, after it; `body` is given their rows. `claim`: in whose name; for a session that is none nothing is done. A store that need not survive a power failure is not durable.
   func write<R>(
-    app: Int64, reading: [SQL] = [], durably: Bool = true,
+    app: Int64, for claim: Claim = .principal(.master), reading: [SQL] = [], durably: Bool = true,
     _ body: (Transaction, [ResultRows]) throws(PostgresError) -> R
   ) throws(ServerError) -> R {
     var (mark, time): ([UInt8], Int64) = ([], 0)
@@ -42,8 +42,9 @@ final class AppWriter: Sendable {
       let result = try database.write { (connection) throws(PostgresError) in
         mark = randomBytes(16)
         if !durably { connection.enqueue("SET LOCAL synchronous_commit = off") }
-        let rows = try connection.runAll([Self.begin(app, mark)] + reading)
+        let rows = try connection.runAll([Self.begin(app, for: claim, mark)] + reading)
         guard let first = rows.first, !first.isEmpty else {
+          if case .session = claim { throw PostgresError(.noSession, "the session has ended") }
           throw PostgresError(.other, "there is no such app")
         }
         time = first.int64(0, 0)
@@ -61,15 +62,19 @@ final class AppWriter: Sendable {
     }
   }
 
-  private static func begin(_ app: Int64, _ mark: [UInt8]) -> SQL {
-    """
-    WITH taken AS (
-      UPDATE app
-      SET clock = greatest(clock + 1, (extract(epoch FROM clock_timestamp()) * 1000)::int8)
-      WHERE number = \(bind: app) RETURNING clock)
-    INSERT INTO write_mark (app, at, mark) SELECT \(bind: app), clock, \(bind: mark) FROM taken
-    RETURNING at
-    """
+  private static func begin(_ app: Int64, for claim: Claim, _ mark: [UInt8]) -> SQL {
+    let hasSession: SQL =
+      if case .session(let token) = claim { "EXISTS (\(PostgresSessions.select(token)))" } else {
+        "true"
+      }
+    return """
+      WITH taken AS (
+        UPDATE app
+        SET clock = greatest(clock + 1, (extract(epoch FROM clock_timestamp()) * 1000)::int8)
+        WHERE number = \(bind: app) AND \(hasSession) RETURNING clock)
+      INSERT INTO write_mark (app, at, mark) SELECT \(bind: app), clock, \(bind: mark) FROM taken
+      RETURNING at
+      """
   }
 
   /// Whether a transaction has committed. Taking the app's row waits until that is decided.

@@ -5,7 +5,7 @@ internal import KVBase
 /// A connection to PostgreSQL. One thread at a time.
 ///
 /// Statements that nobody waits for are sent along with the next one that somebody waits for, in one round trip
-/// (libpq's pipeline). All values travel in binary format.
+/// (libpq's pipeline). Each is prepared in the round trip that first uses it. All values travel in binary format.
 final class PostgresConnection {
   /// Seconds after which a server that does not answer counts as gone.
   static let maxSilence = 15.0
@@ -14,6 +14,9 @@ final class PostgresConnection {
 
   private let connection: OpaquePointer
   private var queued: [SQL] = []
+  private var prepared = PreparedStatements()
+  /// How often it has waited for the server's answers.
+  private(set) var roundTrips = 0
   /// Whether it is of no use any more.
   private(set) var isBroken = false
 
@@ -62,12 +65,16 @@ final class PostgresConnection {
     let all = queued + statements
     queued = []
     if isBroken { throw PostgresError(.unreachable, "the connection is lost") }
+    let known = prepared.count
     do throws(PostgresError) {
-      for sql in all { try send(sql) }
+      var isWanted: [Bool] = []
+      for sql in all { try send(sql, &isWanted) }
       guard PQpipelineSync(connection) == 1 else { throw lost() }
-      let rows = try receive(all.count, within: budget)
+      roundTrips += 1
+      let rows = try receive(isWanted, within: budget)
       return Array(rows.suffix(statements.count))
     } catch {
+      prepared.forget(after: known)
       if error.endsConnection { isBroken = true }
       throw error
     }
@@ -89,33 +96,59 @@ final class PostgresConnection {
 
   // MARK: Parts
 
-  private func send(_ sql: SQL) throws(PostgresError) {
-    let (text, values) = sql.statement
-    let types = values.map(\.type)
-    let encoded = values.map(\.encoded)
-    let lengths = encoded.map { Int32(clamping: $0?.count ?? 0) }
-    let formats = [Int32](repeating: 1, count: values.count)
-    // The values lie in one block, each at its offset; an empty one needs an address of its own as well.
-    var (block, offsets): ([UInt8], [Int?]) = ([], [])
-    for value in encoded {
-      offsets.append(value == nil ? nil : block.count)
-      block += (value ?? []) + [0]
+  /// Sends a statement, and before it, if that is new here, what prepares it. Adds to `isWanted` whether the result of each is
+  /// one that somebody asked for.
+  private func send(_ sql: SQL, _ isWanted: inout [Bool]) throws(PostgresError) {
+    isWanted.append(true)
+    guard sql.isPrepared else { return try execute(sql, name: nil) }
+    switch prepared.use(sql) {
+    case .known(let name): try execute(sql, name: name)
+    case .new(let name, let replacesAll):
+      let others = [Bool](repeating: false, count: replacesAll ? 2 : 1)
+      isWanted.insert(contentsOf: others, at: isWanted.count - 1)
+      if replacesAll { try execute(("DEALLOCATE ALL" as SQL).plannedEachTime, name: nil) }
+      let types = sql.values.map(\.type)
+      guard PQsendPrepare(connection, name, sql.text, Int32(types.count), types) == 1 else {
+        throw lost()
+      }
+      try execute(sql, name: name)
     }
+  }
+
+  /// `name`: that of the prepared statement; nil: it is parsed as well.
+  private func execute(_ sql: SQL, name: String?) throws(PostgresError) {
+    let count = Int32(sql.values.count)
+    var block: [UInt8] = []
+    var offsets: [Int?] = []
+    var lengths: [Int32] = []
+    // The values lie in one block, each at its offset; an empty one needs an address of its own as well.
+    for value in sql.values {
+      let start = block.count
+      offsets.append(value.append(to: &block) ? start : nil)
+      lengths.append(Int32(clamping: block.count - start))
+      block.append(0)
+    }
+    let formats = [Int32](repeating: 1, count: sql.values.count)
     let isSent = block.withUnsafeBytes { bytes in
       let pointers = offsets.map { offset in
         offset.flatMap { bytes.baseAddress?.advanced(by: $0).assumingMemoryBound(to: CChar.self) }
       }
+      if let name {
+        return PQsendQueryPrepared(connection, name, count, pointers, lengths, formats, 1) == 1
+      }
       return PQsendQueryParams(
-        connection, text, Int32(values.count), types, pointers, lengths, formats, 1) == 1
+        connection, sql.text, count, sql.values.map(\.type), pointers, lengths, formats, 1) == 1
     }
     guard isSent else { throw lost() }
   }
 
-  /// Reads the results of so many statements and of the end of the pipeline. Throws the first error, when all is read.
+  /// Reads the results of what was sent and of the end of the pipeline, and gives those that are wanted. Throws the first
+  /// error, when all is read.
   private func receive(
-    _ count: Int, within budget: WorkBudget
+    _ isWanted: [Bool], within budget: WorkBudget
   ) throws(PostgresError) -> [ResultRows] {
     var rows: [ResultRows] = []
+    var received = 0
     var problem: PostgresError?
     while true {
       try wait(within: budget)
@@ -124,7 +157,7 @@ final class PostgresConnection {
       case PGRES_PIPELINE_SYNC:
         PQclear(result)
         if let problem { throw problem }
-        guard rows.count == count else { throw PostgresError(.other, "a result is missing") }
+        guard received == isWanted.count else { throw PostgresError(.other, "a result is missing") }
         return rows
       case PGRES_FATAL_ERROR:
         let state = PQresultErrorField(result, Int32(UInt8(ascii: "C"))).map { String(cString: $0) }
@@ -137,7 +170,10 @@ final class PostgresConnection {
           isBroken = true
           throw problem ?? error
         }
-      default: rows.append(ResultRows(result))
+      default:
+        let result = ResultRows(result)
+        if received < isWanted.count, isWanted[received] { rows.append(result) }
+        received += 1
       }
     }
   }

@@ -18,6 +18,7 @@ final class PostgresDatabase: Sendable {
     var open = 0
     /// How many threads wait for a connection.
     var waiting = 0
+    var roundTrips = 0
     var isClosed = false
   }
 
@@ -39,7 +40,6 @@ final class PostgresDatabase: Sendable {
       SELECT set_config('lock_timeout', '10s', false),
         set_config('idle_in_transaction_session_timeout', '10s', false),
         set_config('default_transaction_isolation', 'read committed', false),
-        set_config('plan_cache_mode', 'force_custom_plan', false),
         set_config('synchronous_commit', \(sql: isDurable ? "current_setting('synchronous_commit')" : "'off'"), false)
       """
   }
@@ -52,7 +52,8 @@ final class PostgresDatabase: Sendable {
   var status: StoreStatus.Pool {
     state.withLock {
       StoreStatus.Pool(
-        limit: maxConnections, open: $0.open, idle: $0.idle.count, waiting: $0.waiting)
+        limit: maxConnections, open: $0.open, idle: $0.idle.count, waiting: $0.waiting,
+        roundTrips: $0.roundTrips)
     }
   }
 
@@ -195,7 +196,7 @@ final class PostgresDatabase: Sendable {
     case .unreachable, .conflict: true
     // A lock that was not to be had has been waited for already.
     case .unavailable: error.state != "55P03"
-    case .refused, .commitUnknown, .full, .stopped, .evaluation, .other: false
+    case .refused, .commitUnknown, .full, .stopped, .noSession, .evaluation, .other: false
     }
   }
 
@@ -209,11 +210,16 @@ final class PostgresDatabase: Sendable {
       connection = idle.connection
     } else {
       do throws(PostgresError) { connection = try connect() } catch {
-        checkIn(nil)
+        checkIn(nil, roundTrips: 0)
         throw error
       }
     }
-    defer { checkIn(connection.isBroken ? nil : Idle(connection: connection)) }
+    let before = connection.roundTrips
+    defer {
+      checkIn(
+        connection.isBroken ? nil : Idle(connection: connection),
+        roundTrips: connection.roundTrips - before)
+    }
     return try body(connection)
   }
 
@@ -238,9 +244,10 @@ final class PostgresDatabase: Sendable {
     return taken
   }
 
-  /// Nil: it is closed.
-  private func checkIn(_ idle: Idle?) {
+  /// Nil: it is closed. `roundTrips`: how many it has made for whoever had it.
+  private func checkIn(_ idle: Idle?, roundTrips: Int) {
     state.withLockNotifyingOne { state in
+      state.roundTrips += roundTrips
       if let idle, !state.isClosed { state.idle.append(idle) } else { state.open -= 1 }
     }
   }

@@ -16,6 +16,8 @@ struct PostgresError: Error {
     case full
     /// The request that this was done for has ended.
     case stopped
+    /// A write in the name of a session that is none.
+    case noSession
     /// A filter gave up.
     case evaluation
     case other
@@ -42,6 +44,8 @@ struct PostgresError: Error {
     // 42P01: an index was dropped after the transaction had looked for it.
     case "40001", "40P01", "42P01": .conflict
     case "53200", "53300", "25006", "25P03", "55P03": .unavailable
+    // A prepared statement is gone, or of another version of the tables: a new connection has none.
+    case "26000", "0A000": .unreachable
     case "57014": .stopped
     case "53100": .full
     default: state.hasPrefix("08") ? .unreachable : state.hasPrefix("57P") ? .unavailable : .other
@@ -52,7 +56,7 @@ struct PostgresError: Error {
   var endsConnection: Bool {
     switch kind {
     case .unreachable, .refused, .commitUnknown, .unavailable, .stopped: true
-    case .conflict, .full, .evaluation, .other: false
+    case .conflict, .full, .noSession, .evaluation, .other: false
     }
   }
 }
@@ -65,6 +69,7 @@ extension ServerError {
     case .unreachable, .refused, .unavailable, .commitUnknown, .conflict, .full:
       self.init(.stopping, cause: cause)
     case .evaluation: self.init(.invalidQuerySyntax, error.message)
+    case .noSession: self = .noSession
     case .stopped: self.init(.internalErrorRetry, cause: cause)
     case .other: self.init(.internalErrorStop, cause: cause)
     }

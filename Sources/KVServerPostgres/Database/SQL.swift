@@ -3,60 +3,78 @@
 ///
 ///     let rows: SQL = "\(condition) AND n > \(bind: last)"
 struct SQL: Sendable, ExpressibleByStringInterpolation {
-  fileprivate enum Part: Sendable {
-    case text(String)
-    case value(SQLValue)
+  /// Stands in `template` for each value.
+  private static let mark: UInt8 = 1
+
+  /// The text without the values: statements that differ only in their values have the same.
+  fileprivate(set) var template: String
+  fileprivate(set) var values: [SQLValue] = []
+  /// Whether a connection prepares it, so that PostgreSQL parses it once, and plans it without looking at the values once
+  /// that turned out to be as good.
+  private(set) var isPrepared = true
+
+  init(stringLiteral text: String) { template = text }
+
+  init(stringInterpolation literal: StringInterpolation) { self = literal.piece }
+
+  /// The same statement, which is planned for its values each time: for those whose best plan depends on them.
+  var plannedEachTime: SQL {
+    var statement = self
+    statement.isPrepared = false
+    return statement
   }
 
-  private var parts: [Part]
-
-  init(stringLiteral text: String) { parts = [.text(text)] }
-
-  init(stringInterpolation literal: StringInterpolation) { parts = literal.parts }
-
-  /// The statement, with its values in the order of their numbers.
-  var statement: (text: String, values: [SQLValue]) {
-    var (text, values): (String, [SQLValue]) = ("", [])
-    for part in parts {
-      switch part {
-      case .text(let piece): text += piece
-      case .value(let value):
-        values.append(value)
-        text += "$\(values.count)"
+  /// The statement as PostgreSQL takes it.
+  var text: String {
+    var (text, number): ([UInt8], Int) = ([], 0)
+    text.reserveCapacity(template.utf8.count + 2 * values.count)
+    for byte in template.utf8 {
+      if byte == Self.mark {
+        number += 1
+        text += "$\(number)".utf8
+      } else {
+        text.append(byte)
       }
     }
-    return (text, values)
+    return String(decoding: text, as: UTF8.self)
   }
 
   struct StringInterpolation: StringInterpolationProtocol {
-    fileprivate var parts: [Part] = []
+    fileprivate var piece: SQL = ""
 
-    init(literalCapacity: Int, interpolationCount: Int) {}
+    init(literalCapacity: Int, interpolationCount: Int) {
+      piece.template.reserveCapacity(2 * literalCapacity)
+    }
 
-    mutating func appendLiteral(_ literal: String) { parts.append(.text(literal)) }
+    mutating func appendLiteral(_ literal: String) { piece.template += literal }
 
     /// Takes in another piece, with its values.
-    mutating func appendInterpolation(_ piece: SQL) { parts += piece.parts }
+    mutating func appendInterpolation(_ other: SQL) {
+      piece.template += other.template
+      piece.values += other.values
+      if !other.isPrepared { piece.isPrepared = false }
+    }
 
     /// Puts text in as it is: names of tables and columns of our own, never a value.
-    mutating func appendInterpolation(sql text: String) { parts.append(.text(text)) }
+    mutating func appendInterpolation(sql text: String) { piece.template += text }
 
-    mutating func appendInterpolation(bind value: Int64?) { parts.append(.value(.integer(value))) }
-    mutating func appendInterpolation(bind value: Int) {
-      parts.append(.value(.integer(Int64(value))))
-    }
-    mutating func appendInterpolation(bind value: Bool?) { parts.append(.value(.flag(value))) }
+    mutating func appendInterpolation(bind value: Int64?) { append(.integer(value)) }
+    mutating func appendInterpolation(bind value: Int) { append(.integer(Int64(value))) }
+    mutating func appendInterpolation(bind value: Bool?) { append(.flag(value)) }
     mutating func appendInterpolation(bind text: String?) {
-      parts.append(.value(.bytes(text.map { Array($0.utf8) })))
+      append(.bytes(text.map { Array($0.utf8) }))
     }
-    mutating func appendInterpolation(bind bytes: [UInt8]) { parts.append(.value(.bytes(bytes))) }
+    mutating func appendInterpolation(bind bytes: [UInt8]) { append(.bytes(bytes)) }
     /// An array of texts.
     mutating func appendInterpolation(bind texts: [String]?) {
-      parts.append(.value(.list(texts.map { $0.map { Array($0.utf8) } })))
+      append(.list(texts.map { $0.map { Array($0.utf8) } }))
     }
-    mutating func appendInterpolation(bind list: [[UInt8]]) { parts.append(.value(.list(list))) }
-    mutating func appendInterpolation(bind numbers: [Int64]) {
-      parts.append(.value(.integers(numbers)))
+    mutating func appendInterpolation(bind list: [[UInt8]]) { append(.list(list)) }
+    mutating func appendInterpolation(bind numbers: [Int64]) { append(.integers(numbers)) }
+
+    private mutating func append(_ value: SQLValue) {
+      piece.template.unicodeScalars.append(Unicode.Scalar(SQL.mark))
+      piece.values.append(value)
     }
   }
 }
@@ -83,26 +101,40 @@ enum SQLValue: Sendable {
     }
   }
 
-  var encoded: [UInt8]? {
+  /// Adds the value to what is sent; false: it is NULL.
+  func append(to message: inout [UInt8]) -> Bool {
     switch self {
-    case .integer(let value): value.map { Self.bigEndian($0) }
-    case .flag(let value): value.map { [$0 ? 1 : 0] }
-    case .bytes(let bytes): bytes
-    case .list(let elements): elements.map { Self.array(of: $0, type: 17) }
-    case .integers(let numbers): Self.array(of: numbers.map { Self.bigEndian($0) }, type: 20)
+    case .integer(let value?): Self.append(value, to: &message)
+    case .flag(let value?): message.append(value ? 1 : 0)
+    case .bytes(let bytes?): message += bytes
+    case .list(let elements?):
+      Self.appendHead(of: elements.count, type: 17, to: &message)
+      for element in elements {
+        Self.append(Int32(clamping: element.count), to: &message)
+        message += element
+      }
+    case .integers(let numbers):
+      Self.appendHead(of: numbers.count, type: 20, to: &message)
+      for number in numbers {
+        Self.append(Int32(8), to: &message)
+        Self.append(number, to: &message)
+      }
+    case .integer(nil), .flag(nil), .bytes(nil), .list(nil): return false
     }
+    return true
   }
 
-  private static func bigEndian(_ value: some FixedWidthInteger) -> [UInt8] {
-    withUnsafeBytes(of: value.bigEndian) { Array($0) }
+  private static func append(_ value: some FixedWidthInteger, to message: inout [UInt8]) {
+    withUnsafeBytes(of: value.bigEndian) { message.append(contentsOf: $0) }
   }
 
-  /// One dimension that begins at 1, without NULLs.
-  private static func array(of elements: [[UInt8]], type: Int32) -> [UInt8] {
-    var bytes = bigEndian(Int32(elements.isEmpty ? 0 : 1)) + bigEndian(Int32(0)) + bigEndian(type)
-    guard !elements.isEmpty else { return bytes }
-    bytes += bigEndian(Int32(clamping: elements.count)) + bigEndian(Int32(1))
-    for element in elements { bytes += bigEndian(Int32(clamping: element.count)) + element }
-    return bytes
+  /// What stands before the elements of an array that has one dimension, begins at 1 and has no NULLs.
+  private static func appendHead(of count: Int, type: Int32, to message: inout [UInt8]) {
+    append(Int32(count == 0 ? 0 : 1), to: &message)
+    append(Int32(0), to: &message)
+    append(type, to: &message)
+    guard count > 0 else { return }
+    append(Int32(clamping: count), to: &message)
+    append(Int32(1), to: &message)
   }
 }

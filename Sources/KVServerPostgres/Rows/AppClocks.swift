@@ -7,8 +7,9 @@ internal import KVServerCore
 /// clock is set before, so that a client that reads now does not ask some day for changes since a time that no
 /// history reaches back to.
 final class AppClocks: Sendable {
-  /// How many milliseconds a clock may be behind.
-  private static let maxLag: Int64 = 2000
+  /// How many milliseconds a clock may be behind: little, measured by the days of a history, and enough that hardly a read
+  /// has to wait for this.
+  private static let maxLag: Int64 = 60_000
 
   private let database: PostgresDatabase
   /// The latest times that were seen, by app.

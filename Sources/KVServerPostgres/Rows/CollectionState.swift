@@ -32,25 +32,84 @@ struct CollectionState: Sendable {
   let ruleSince: Timestamp
   /// The time of the app's last commit.
   let clock: Int64
+  /// Who it was read for; a failure if the session is none any more.
+  let principal: Result<Principal, ServerError>
   /// The groups of the user it was read for.
   let groups: [String]
+  /// When that user's rights changed last because he joined or left a group: what was read earlier was read with others.
+  let rightsSince: Timestamp
   let hasListeners: Bool
   let indexes: [EntityIndex]
 
-  /// `user`: whose groups count.
-  static func select(_ key: CollectionKey, user: String) -> SQL {
+  /// Parts that not everybody needs. What is not asked for is empty.
+  struct Parts: OptionSet {
+    let rawValue: Int
+    static let indexes = Parts(rawValue: 1)
+    static let listeners = Parts(rawValue: 2)
+    static let rights = Parts(rawValue: 4)
+    static let all: Parts = [.indexes, .listeners, .rights]
+  }
+
+  /// How many columns `columns` has.
+  static let width = 14
+
+  /// One row. `claim`: who it is read for.
+  static func select(
+    _ key: CollectionKey, for claim: Claim = .principal(.master), _ parts: Parts = .all
+  ) -> SQL {
     """
-    SELECT c.number, c.permissions, c.history_days, c.history_since, c.read_rule, c.rule_since, a.clock,
-      ARRAY(SELECT grp FROM group_member WHERE app = a.number AND usr = \(bind: user)),
-      EXISTS(SELECT 1 FROM live WHERE app = a.number AND collection = \(bind: key.name)),
-      \(EntityIndex.selectAll(of: "c.number"))
-    FROM app AS a LEFT JOIN collection AS c ON c.app = a.number AND c.name = \(bind: key.name)
+    SELECT \(columns(key, for: claim, parts)) FROM \(tables(key, for: claim))
     WHERE a.number = \(bind: key.app)
     """
   }
 
+  /// The same with the row of an entity after it.
+  static func select(_ key: CollectionKey, for claim: Claim, with id: String) -> SQL {
+    """
+    SELECT \(columns(key, for: claim, [])), \(StoredRow.columns(of: "e."))
+    FROM \(tables(key, for: claim)) LEFT JOIN entity AS e ON e.collection = c.number AND e.id = \(bind: id)
+    WHERE a.number = \(bind: key.app)
+    """
+  }
+
+  private static func columns(_ key: CollectionKey, for claim: Claim, _ parts: Parts) -> SQL {
+    let user = user(of: claim)
+    let rights: SQL = "(SELECT rights_since FROM account WHERE app = a.number AND id = \(user))"
+    let listens: SQL = """
+      EXISTS(SELECT 1 FROM live WHERE app = a.number AND collection = \(bind: key.name))
+      """
+    return """
+      c.number, c.permissions, c.history_days, c.history_since, c.read_rule, c.rule_since, a.clock,
+      \(session(of: claim)),
+      ARRAY(SELECT grp FROM group_member WHERE app = a.number AND usr = \(user)),
+      \(parts.contains(.rights) ? rights : "0::int8"),
+      \(parts.contains(.listeners) ? listens : "false"),
+      \(parts.contains(.indexes) ? EntityIndex.selectAll(of: "c.number") : "'{}'::bytea[]")
+      """
+  }
+
+  private static func tables(_ key: CollectionKey, for claim: Claim) -> SQL {
+    let tables: SQL = """
+      app AS a LEFT JOIN collection AS c ON c.app = a.number AND c.name = \(bind: key.name)
+      """
+    guard case .session(let token) = claim else { return tables }
+    return "\(tables) LEFT JOIN (\(PostgresSessions.select(token))) AS who ON true"
+  }
+
+  private static func session(of claim: Claim) -> SQL {
+    if case .session = claim { "who.app, who.usr, who.expires" } else { "NULL, NULL, NULL" }
+  }
+
+  private static func user(of claim: Claim) -> SQL {
+    switch claim {
+    case .session: "who.usr"
+    case .principal(.user(let id)): "\(bind: id)"
+    case .principal: "''::bytea"
+    }
+  }
+
   /// Reads the first row of `select`.
-  init(_ key: CollectionKey, _ rows: ResultRows, defaults: CollectionDefaults) {
+  init(_ key: CollectionKey, _ rows: ResultRows, for claim: Claim, defaults: CollectionDefaults) {
     self.key = key
     number = rows.optionalInt64(0, 0)
     var permissions = defaults.permissions(of: key)
@@ -67,9 +126,17 @@ struct CollectionState: Sendable {
     readRule = rows.optionalText(0, 4).flatMap(Permissions.Rule.init)
     ruleSince = Timestamp(milliseconds: rows.int64(0, 5))
     clock = rows.int64(0, 6)
-    groups = rows.texts(0, 7)
-    hasListeners = rows.flag(0, 8)
-    indexes = rows.texts(0, 9).compactMap { EntityIndex($0) }
+    principal = Result { () throws(ServerError) in
+      let session = rows.optionalInt64(0, 7).map {
+        Session(
+          app: $0, user: rows.text(0, 8), generation: 0, expires: rows.optionalInt64(0, 9))
+      }
+      return try claim.principal(session, in: key.app)
+    }
+    groups = rows.texts(0, 10)
+    rightsSince = Timestamp(milliseconds: rows.int64(0, 11))
+    hasListeners = rows.flag(0, 12)
+    indexes = rows.texts(0, 13).compactMap { EntityIndex($0) }
   }
 
   /// The time of a read of the same moment: what it has not seen has this time or a later one.
@@ -85,8 +152,9 @@ struct CollectionState: Sendable {
     return historySince.map { max($0, ruleSince, oldest) }
   }
 
-  func viewer(for principal: Principal) -> Viewer {
-    Viewer(principal: principal, permissions: permissions)
+  /// Throws if whoever it was read for has no session any more.
+  func viewer() throws(ServerError) -> Viewer {
+    Viewer(principal: try principal.get(), permissions: permissions)
   }
 
   /// What a rule lets somebody do with this collection's entities.

@@ -52,13 +52,14 @@ struct EntityIndex: Sendable {
   var create: [SQL] {
     let order = spec.keys.enumerated().map { "k\($0)\($1.ascending ? "" : " DESC")" }
     let definitions = columns.map { "\($0) bytea NOT NULL" }.joined(separator: ", ")
-    return [
+    let statements: [SQL] = [
       "CREATE TABLE \(sql: table) (\(sql: definitions), n int8 NOT NULL)",
       """
       CREATE UNIQUE INDEX \(sql: table)_keys ON \(sql: table) (\(sql: order.joined(separator: ", ")), n)
       """,
       "CREATE INDEX \(sql: table)_n ON \(sql: table) (n)",
     ]
+    return statements.map(\.plannedEachTime)
   }
 
   // MARK: Writing
@@ -157,7 +158,7 @@ extension IndexUse {
 }
 
 extension SQL {
-  /// Text of our own with a `?` for each of the values.
+  /// Text of our own with a `?` for each of the values, on which the best plan depends.
   init(_ fragment: IndexUse.Fragment) {
     var values = fragment.values[...]
     var sql: SQL = ""
@@ -169,6 +170,6 @@ extension SQL {
       }
       sql = "\(sql)\(sql: String(Substring(piece)))"
     }
-    self = sql
+    self = sql.plannedEachTime
   }
 }

@@ -123,10 +123,11 @@ extension PostgresConnection {
     of select: SQL, within budget: WorkBudget,
     _ body: (ResultRows, Int) throws(PostgresError) -> Bool
   ) throws(PostgresError) {
-    enqueue("DECLARE rows NO SCROLL CURSOR FOR \(select)")
+    enqueue(("DECLARE rows NO SCROLL CURSOR FOR \(select)" as SQL).plannedEachTime)
     var count = Self.firstFetch
     reading: while true {
-      let rows = try run("FETCH \(sql: String(count)) FROM rows", within: budget)
+      let fetch: SQL = "FETCH \(sql: String(count)) FROM rows"
+      let rows = try run(fetch.plannedEachTime, within: budget)
       for row in 0..<rows.count where try !body(rows, row) { break reading }
       if rows.count < count { break }
       count = max(1, min(Self.maxFetch, Self.fetchedBytes / max(1, rows.size / rows.count)))

@@ -8,12 +8,20 @@ struct StoredRow: Sendable {
   let acl: ACL
   let version: StoredVersion
 
-  static let columns: SQL =
+  private static let columns: SQL =
     "id, creator, gr, gw, readers, writers, created, modified, body"
 
   /// The same without the body.
   private static let heads: SQL =
     "id, creator, gr, gw, readers, writers, created, modified, ''::bytea"
+
+  /// The columns. `table`: what stands before their names.
+  static func columns(of table: SQL) -> SQL {
+    """
+    \(table)id, \(table)creator, \(table)gr, \(table)gw, \(table)readers, \(table)writers, \(table)created,
+      \(table)modified, \(table)body
+    """
+  }
 
   /// The rows of some ids. `withBodies`: false where nobody looks at these.
   static func select(_ ids: [String], in key: CollectionKey, withBodies: Bool = true) -> SQL {
@@ -25,13 +33,14 @@ struct StoredRow: Sendable {
     """
   }
 
-  /// Reads `columns`.
-  init(_ rows: ResultRows, _ row: Int) {
-    id = rows.text(row, 0)
-    acl = ACL(rows, row, from: 1)
+  /// Reads the columns. `first`: the first of them.
+  init(_ rows: ResultRows, _ row: Int, from first: Int = 0) {
+    id = rows.text(row, first)
+    acl = ACL(rows, row, from: first + 1)
     version = StoredVersion(
-      creator: acl.creator, created: Timestamp(milliseconds: rows.int64(row, 6)),
-      modified: Timestamp(milliseconds: rows.int64(row, 7)), body: rows.copy(row, 8))
+      creator: acl.creator, created: Timestamp(milliseconds: rows.int64(row, first + 6)),
+      modified: Timestamp(milliseconds: rows.int64(row, first + 7)), body: rows.copy(row, first + 8)
+    )
   }
 
   init(_ record: EntityRecord) {

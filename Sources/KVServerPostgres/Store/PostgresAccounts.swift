@@ -79,7 +79,7 @@ final class PostgresAccounts: AccountStore {
   ) throws(ServerError) -> [UInt8]? {
     let viewer = Self.viewer(principal)
     let rule = try viewer.rule(for: .update)
-    let result = try write(account.id, of: app, user: viewer.user) {
+    let result = try write(account.id, of: app, for: .principal(principal)) {
       (users, row, transaction) throws(PostgresError) -> Result<[UInt8]?, ServerError> in
       guard try Self.isCurrent(account, in: transaction) else { return .success(nil) }
       guard let row else { return .failure(ServerError(.userNotFound)) }
@@ -140,16 +140,16 @@ final class PostgresAccounts: AccountStore {
 
   // MARK: Parts
 
-  /// Runs `body` in a transaction with what writes users, and the one of an id. `user`: whose groups count.
+  /// Runs `body` in a transaction with what writes users, and the one of an id. `claim`: whose groups count.
   private func write<R>(
-    _ id: String, of app: Int64, user: String = "",
+    _ id: String, of app: Int64, for claim: Claim = .principal(.master),
     _ body: (inout EntityWriter, StoredRow?, AppWriter.Transaction) throws(PostgresError) -> R
   ) throws(ServerError) -> R {
     let key = CollectionKey.users(of: app)
-    let reading = [CollectionState.select(key, user: user), StoredRow.select([id], in: key)]
+    let reading = [CollectionState.select(key, for: claim), StoredRow.select([id], in: key)]
     return try writer.write(app: app, reading: reading) {
       (transaction, rows) throws(PostgresError) in
-      let state = try collections.make(collections.state(key, rows[0]), in: transaction)
+      let state = try collections.make(collections.state(key, rows[0], for: claim), in: transaction)
       guard let number = state.number else { throw PostgresError(.other, "there are no users") }
       var users = EntityWriter(transaction, state, number: number, stored: rows[1])
       let row = rows[1].isEmpty ? nil : StoredRow(rows[1], 0)

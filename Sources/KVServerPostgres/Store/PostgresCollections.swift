@@ -59,13 +59,15 @@ final class PostgresCollections: CollectionStore {
   // MARK: Collections
 
   /// Reads what `CollectionState.select` gives.
-  func state(_ key: CollectionKey, _ rows: ResultRows) -> CollectionState {
-    CollectionState(key, rows, defaults: defaults)
+  func state(
+    _ key: CollectionKey, _ rows: ResultRows, for claim: Claim = .principal(.master)
+  ) -> CollectionState {
+    CollectionState(key, rows, for: claim, defaults: defaults)
   }
 
   func state(_ key: CollectionKey) throws(ServerError) -> CollectionState {
     try storage { () throws(PostgresError) in
-      state(key, try database.read(CollectionState.select(key, user: "")))
+      state(key, try database.read(CollectionState.select(key)))
     }
   }
 
@@ -128,7 +130,7 @@ final class PostgresCollections: CollectionStore {
   private func change(
     _ key: CollectionKey, _ body: (CollectionState, Int64, AppWriter.Transaction) -> Void
   ) throws(ServerError) {
-    try writer.write(app: key.app, reading: [CollectionState.select(key, user: "")]) {
+    try writer.write(app: key.app, reading: [CollectionState.select(key)]) {
       (transaction, rows) throws(PostgresError) in
       let state = try make(state(key, rows[0]), in: transaction)
       if let number = state.number { body(state, number, transaction) }

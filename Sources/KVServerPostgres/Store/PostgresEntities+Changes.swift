@@ -6,13 +6,13 @@ internal import KVServerCore
 extension PostgresEntities {
   func changes(
     of query: Query, since: Timestamp, withLeft: Bool, in key: CollectionKey,
-    for principal: Principal, within budget: WorkBudget
+    for claim: Claim, within budget: WorkBudget
   ) throws(ServerError) -> EntityChanges {
-    let state = try state(key, for: principal)
+    let state = try state(key, for: claim)
     // Of what has changed, each is matched: no index knows it better.
-    let selection = try selection(query, of: state, for: principal, to: .read, within: budget)?
+    let selection = try selection(query, of: state, to: .read, within: budget)?
       .withoutIndexes
-    try check(since, state, for: principal)
+    try check(since, state)
     guard let selection else {
       return EntityChanges(changed: EmptyCursor(), deleted: [], left: [], start: state.readTime)
     }
@@ -33,7 +33,7 @@ extension PostgresEntities {
 
   /// Throws unless all changes since a moment are known.
   private func check(
-    _ since: Timestamp, _ state: CollectionState, for principal: Principal
+    _ since: Timestamp, _ state: CollectionState
   ) throws(ServerError) {
     guard let first = state.historyStart else {
       throw ServerError(.missingConfiguration, "the collection keeps no history")
@@ -41,22 +41,13 @@ extension PostgresEntities {
     guard since >= first else {
       throw ServerError(.parameterValueOutOfRange, "the history starts at \(first)")
     }
-    if case .user(let id) = principal, try rightsChanged(of: id, app: state.key.app) > since {
+    if case .success(.user) = state.principal, state.rightsSince > since {
       throw ServerError(.parameterValueOutOfRange, "the user has joined or left a group since")
     }
     guard since <= state.readTime else {
       throw ServerError(
         .parameterValueOutOfRange, "since is not the time of a former read of this data: \(since)")
     }
-  }
-
-  /// When a user's rights changed last because he joined or left a group. What was read earlier was read with others.
-  private func rightsChanged(of user: String, app: Int64) throws(ServerError) -> Timestamp {
-    let rows = try storage { () throws(PostgresError) in
-      try database.read(
-        "SELECT rights_since FROM account WHERE app = \(bind: app) AND id = \(bind: user)")
-    }
-    return Timestamp(milliseconds: rows.isEmpty ? 0 : rows.int64(0, 0))
   }
 }
 

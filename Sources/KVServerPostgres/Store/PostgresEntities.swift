@@ -24,31 +24,28 @@ final class PostgresEntities: ServerEntityStore {
   // MARK: Reading
 
   func get(
-    _ id: String, in key: CollectionKey, for principal: Principal
+    _ id: String, in key: CollectionKey, for claim: Claim
   ) throws(ServerError) -> (body: Payload, modified: Timestamp, start: Timestamp) {
-    let user = Viewer(principal: principal, permissions: Permissions()).user
     let found = try storage { () throws(PostgresError) in
-      try database.readTogether([
-        CollectionState.select(key, user: user), StoredRow.select([id], in: key),
-      ])
+      try database.read(CollectionState.select(key, for: claim, with: id))
     }
-    let (state, rows) = (collections.state(key, found[0]), found[1])
-    let viewer = state.viewer(for: principal)
+    let state = collections.state(key, found, for: claim)
+    let viewer = try state.viewer()
     let access = state.access(try viewer.rule(for: .read), for: viewer)
-    guard !rows.isEmpty else { throw ServerError(.entityNotFound) }
-    let row = StoredRow(rows, 0)
+    guard !found.isNull(0, CollectionState.width) else { throw ServerError(.entityNotFound) }
+    let row = StoredRow(found, 0, from: CollectionState.width)
     guard access.allows(row) else { throw .forbidden(id) }
     return (Payload(row.version.body), row.version.modified, state.readTime)
   }
 
   func find(
-    _ query: Query, in key: CollectionKey, for principal: Principal, within budget: WorkBudget
+    _ query: Query, in key: CollectionKey, for claim: Claim, within budget: WorkBudget
   ) throws(ServerError) -> (cursor: any EntityCursor, start: Timestamp) {
-    let state = try state(key, for: principal)
+    let state = try state(key, for: claim)
     let walk = query.walk
     let wanted = walk.map { Query($0.rest) } ?? query
     guard
-      let selection = try selection(wanted, of: state, for: principal, to: .read, within: budget)
+      let selection = try selection(wanted, of: state, to: .read, within: budget)
     else {
       return (EmptyCursor(), state.readTime)
     }
@@ -61,11 +58,10 @@ final class PostgresEntities: ServerEntityStore {
   }
 
   func count(
-    _ query: Query, in key: CollectionKey, for principal: Principal, within budget: WorkBudget
+    _ query: Query, in key: CollectionKey, for claim: Claim, within budget: WorkBudget
   ) throws(ServerError) -> (count: Int, start: Timestamp) {
-    let state = try state(key, for: principal)
-    guard let selection = try selection(query, of: state, for: principal, to: .read, within: budget)
-    else {
+    let state = try state(key, for: claim)
+    guard let selection = try selection(query, of: state, to: .read, within: budget) else {
       return (0, state.readTime)
     }
     if selection.isExact {
@@ -89,12 +85,11 @@ final class PostgresEntities: ServerEntityStore {
   }
 
   func group(
-    _ query: Query, in key: CollectionKey, for principal: Principal, within budget: WorkBudget,
+    _ query: Query, in key: CollectionKey, for claim: Claim, within budget: WorkBudget,
     into groups: inout GroupReader
   ) throws(ServerError) {
-    let state = try state(key, for: principal)
-    guard let selection = try selection(query, of: state, for: principal, to: .read, within: budget)
-    else {
+    let state = try state(key, for: claim)
+    guard let selection = try selection(query, of: state, to: .read, within: budget) else {
       return
     }
     let empty = groups
@@ -106,24 +101,26 @@ final class PostgresEntities: ServerEntityStore {
   // MARK: Writing
 
   func perform(
-    _ writes: [Result<EntityWrite, ServerError>], in key: CollectionKey, for principal: Principal
+    _ writes: [Result<EntityWrite, ServerError>], in key: CollectionKey, for claim: Claim
   ) throws(ServerError) -> [Result<WrittenEntity?, ServerError>] {
-    let user = Viewer(principal: principal, permissions: Permissions()).user
     let known = writes.compactMap { try? $0.get() }
     let reading = [
-      CollectionState.select(key, user: user), StoredRow.select(known.map(\.id), in: key),
+      CollectionState.select(key, for: claim, [.indexes, .listeners]),
+      StoredRow.select(known.map(\.id), in: key),
     ]
-    return try writer.write(app: key.app, reading: reading) {
-      (transaction, rows) throws(PostgresError) in
-      var state = collections.state(key, rows[0])
+    let result = try writer.write(app: key.app, for: claim, reading: reading) {
+      (transaction, rows) throws(PostgresError)
+        -> Result<[Result<WrittenEntity?, ServerError>], ServerError> in
+      var state = collections.state(key, rows[0], for: claim)
+      let viewer: Viewer
+      do throws(ServerError) { viewer = try state.viewer() } catch { return .failure(error) }
       if state.number == nil, known.contains(where: { !$0.isDelete }) {
         state = try collections.make(state, in: transaction)
       }
       guard let number = state.number else {
-        return writes.map { $0.flatMap { _ in .failure(ServerError(.entityNotFound)) } }
+        return .success(writes.map { $0.flatMap { _ in .failure(ServerError(.entityNotFound)) } })
       }
       var entities = EntityWriter(transaction, state, number: number, stored: rows[1])
-      let viewer = state.viewer(for: principal)
       var results: [Result<WrittenEntity?, ServerError>] = []
       for write in writes {
         switch write {
@@ -132,18 +129,19 @@ final class PostgresEntities: ServerEntityStore {
         }
       }
       entities.announce()
-      return results
+      return .success(results)
     }
+    return try result.get()
   }
 
   /// What matches is looked for before the transaction: a filter that takes long must not keep writers waiting. Only what
   /// has changed since is held against the filter once more.
   func delete(
-    _ query: Query, in key: CollectionKey, for principal: Principal, within budget: WorkBudget
+    _ query: Query, in key: CollectionKey, for claim: Claim, within budget: WorkBudget
   ) throws(ServerError) -> Int {
-    let state = try state(key, for: principal)
+    let state = try state(key, for: claim)
     guard
-      let selection = try selection(query, of: state, for: principal, to: .delete, within: budget)
+      let selection = try selection(query, of: state, to: .delete, within: budget)
     else { return 0 }
     var found: [RecordID: Timestamp] = [:]
     try forEachEntity(of: selection, restart: { found = [:] }) { id, modified, _ in
@@ -152,12 +150,12 @@ final class PostgresEntities: ServerEntityStore {
     }
     guard !found.isEmpty else { return 0 }
     let reading = [
-      CollectionState.select(key, user: selection.access.user),
+      CollectionState.select(key, for: claim),
       StoredRow.select(found.keys.map(\.text), in: key, withBodies: false),
     ]
-    return try writer.write(app: key.app, reading: reading) {
+    return try writer.write(app: key.app, for: claim, reading: reading) {
       (transaction, rows) throws(PostgresError) -> Int in
-      let state = collections.state(key, rows[0])
+      let state = collections.state(key, rows[0], for: claim)
       guard let number = state.number else { return 0 }
       var (deletable, changed): ([StoredRow], [String]) = ([], [])
       for index in 0..<rows[1].count {
@@ -185,12 +183,12 @@ final class PostgresEntities: ServerEntityStore {
 
   /// The collection as it is now. The time of the read is not older than a moment.
   func state(
-    _ key: CollectionKey, for principal: Principal
+    _ key: CollectionKey, for claim: Claim
   ) throws(ServerError) -> CollectionState {
     clocks.refresh(key.app)
-    let user = Viewer(principal: principal, permissions: Permissions()).user
+    let select = CollectionState.select(key, for: claim, [.indexes, .rights])
     let state = try storage { () throws(PostgresError) in
-      collections.state(key, try database.read(CollectionState.select(key, user: user)))
+      collections.state(key, try database.read(select), for: claim)
     }
     clocks.saw(state.clock, of: key.app)
     return state
@@ -198,10 +196,10 @@ final class PostgresEntities: ServerEntityStore {
 
   /// Nil: the collection does not exist. Throws if its rule lets nobody do this.
   func selection(
-    _ query: Query, of state: CollectionState, for principal: Principal,
-    to action: Permissions.Action, within budget: WorkBudget
+    _ query: Query, of state: CollectionState, to action: Permissions.Action,
+    within budget: WorkBudget
   ) throws(ServerError) -> RowSelection? {
-    let viewer = state.viewer(for: principal)
+    let viewer = try state.viewer()
     let access = state.access(
       try viewer.rule(for: action), for: viewer, isWriting: action != .read)
     return state.number.map {

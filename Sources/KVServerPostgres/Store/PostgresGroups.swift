@@ -16,14 +16,15 @@ final class PostgresGroups: UserGroupStore {
     _ write: EntityWrite, members: [String], for principal: Principal, app: Int64
   ) throws(ServerError) -> WrittenEntity? {
     let viewer = Viewer(principal: principal, permissions: .sharedByACL)
+    let claim = Claim.principal(principal)
     let key = CollectionKey.groups(of: app)
     let reading: [SQL] = [
-      CollectionState.select(key, user: viewer.user), StoredRow.select([write.id], in: key),
+      CollectionState.select(key, for: claim), StoredRow.select([write.id], in: key),
       "SELECT usr FROM group_member WHERE app = \(bind: app) AND grp = \(bind: write.id)",
     ]
     let result = try writer.write(app: app, reading: reading) {
       (transaction, rows) throws(PostgresError) -> Result<WrittenEntity?, ServerError> in
-      let state = try collections.make(collections.state(key, rows[0]), in: transaction)
+      let state = try collections.make(collections.state(key, rows[0], for: claim), in: transaction)
       guard let number = state.number else { throw PostgresError(.other, "there are no groups") }
       // Nobody can subscribe to groups.
       var groups = EntityWriter(transaction, state, number: number, stored: rows[1])

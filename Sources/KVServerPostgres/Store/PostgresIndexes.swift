@@ -29,7 +29,7 @@ final class PostgresIndexes: IndexStore {
   }
 
   func add(_ spec: IndexSpec, to key: CollectionKey) throws(ServerError) {
-    let select = CollectionState.select(key, user: "")
+    let select = CollectionState.select(key)
     _ = try writer.write(app: key.app, reading: [select]) {
       (transaction, rows) throws(PostgresError) -> Result<Bool, ServerError> in
       let state = try collections.make(collections.state(key, rows[0]), in: transaction)
@@ -91,7 +91,8 @@ final class PostgresIndexes: IndexStore {
   private func drop(_ number: Int64, app: Int64) throws(ServerError) {
     try writer.write(app: app) { (transaction, _) in
       transaction.enqueue("SET LOCAL lock_timeout = '500ms'")
-      transaction.enqueue("DROP TABLE IF EXISTS x\(sql: String(number))")
+      let table: SQL = "DROP TABLE IF EXISTS x\(sql: String(number))"
+      transaction.enqueue(table.plannedEachTime)
       transaction.enqueue("DELETE FROM entity_index WHERE number = \(bind: number)")
     }
   }
@@ -109,8 +110,9 @@ final class PostgresIndexes: IndexStore {
     }
     guard isFilled else { return }
     // A new table has no statistics, and PostgreSQL would not trust the index.
+    let analyze: SQL = "ANALYZE x\(sql: String(number))"
     try storage { () throws(PostgresError) in
-      _ = try database.read("ANALYZE x\(sql: String(number))")
+      _ = try database.read(analyze.plannedEachTime)
     }
   }
 

@@ -97,7 +97,7 @@ import Testing
 
 extension TestServer {
   /// The page of metrics, once it is what is waited for: a request is counted when its answer has been sent.
-  fileprivate func metrics(until isDone: (String) -> Bool) throws -> String {
+  func metrics(until isDone: (String) -> Bool) throws -> String {
     let deadline = ContinuousClock.now + .seconds(10)
     while true {
       let page = try send(as: .master, "GET", "/metrics").expect(200).text

@@ -1,0 +1,122 @@
+internal import KVBase
+internal import KVJSON
+internal import KVTestSupport
+import Testing
+
+@testable import KVServer
+@testable import KVServerCore
+@testable import KVServerPostgres
+
+/// Statements are counted by PostgreSQL (pg_stat_statements, for a user of the test's own), round trips by the connections.
+@Suite("A request to a replica") struct StatementCountTests {
+  private static let repetitions = 20
+
+  private let administrator: PostgresConnection
+  private let role: String
+  private let storage: String
+  private let server: TestServer
+  private let ana: TestServer.Who
+  private let path = "/appdata/kid/notes"
+
+  init() throws {
+    let name = Identifier.object()
+    role = "role_\(name)"
+    let shared = try TestStorage.schema(for: name)
+    administrator = try PostgresConnection(to: shared, setup: "SELECT pg_advisory_lock(17)")
+    try administrator.run("CREATE EXTENSION IF NOT EXISTS pg_stat_statements SCHEMA public")
+    try administrator.run("SELECT pg_advisory_unlock(17)")
+    try administrator.run("CREATE ROLE \(sql: role) SUPERUSER LOGIN")
+    let storage = shared + "&user=\(role)"
+    self.storage = storage
+    server = try TestServer {
+      $0.storage = storage
+      $0.historyDays = 5
+    }
+    ana = try server.user("ana")
+    for number in 0..<100 {
+      try server.send(as: ana, "PUT", "\(path)/e\(number)", body: #"{"n":1}"#).expect(201)
+    }
+    // What a replica does once in a while only, and what follows the writes.
+    try server.send(as: ana, "GET", path).expect(200)
+    _ = try server.metrics { $0.contains("\nkvstored_feed_waiting 0\n") }
+  }
+
+  /// How many statements and round trips a request takes, on the average of some.
+  private func cost(_ request: (Int) throws -> Void) throws -> (statements: Double, trips: Double) {
+    let before = (try statements(), try roundTrips())
+    for number in 0..<Self.repetitions { try request(number) }
+    let count = Double(Self.repetitions)
+    return (
+      Double(try statements() - before.0) / count, Double(try roundTrips() - before.1) / count
+    )
+  }
+
+  /// The statements so far, without those of the feed, which asks many times a second whoever does what.
+  private func statements() throws -> Int64 {
+    try administrator.run(
+      """
+      SELECT coalesce(sum(calls), 0)::int8 FROM public.pg_stat_statements AS s
+      JOIN pg_roles AS r ON r.oid = s.userid
+      WHERE r.rolname = \(sql: "'\(role)'") AND query !~ 'epoch FROM kvstored|pg_notify'
+      """
+    ).int64(0, 0)
+  }
+
+  private func roundTrips() throws -> Int {
+    let page = try server.send(as: .master, "GET", "/metrics").expect(200).text
+    let line = page.split(separator: "\n").first {
+      $0.hasPrefix("kvstored_pool_round_trips_total ")
+    }
+    return try #require(line?.split(separator: " ").last.flatMap { Int($0) })
+  }
+
+  @Test("for an entity takes one statement in one round trip")
+  func get() throws {
+    let cost = try cost { try server.send(as: ana, "GET", "\(path)/e\($0)").expect(200) }
+    #expect(cost == (1, 1))
+  }
+
+  @Test("to write takes two round trips")
+  func writes() throws {
+    let put = try cost { try server.send(as: ana, "PUT", "\(path)/e\($0)", body: "{}").expect(200) }
+    #expect(put.trips == 2)
+    let create = try cost { _ in try server.send(as: ana, "POST", path, body: "{}").expect(201) }
+    #expect(create.trips == 2)
+    let delete = try cost { try server.send(as: ana, "DELETE", "\(path)/e\($0)").expect(200) }
+    #expect(delete.trips == 2)
+    let batch = #"[{"method":"POST","entity":{"n":1}},{"method":"POST","entity":{"n":2}}]"#
+    let several = try cost { _ in
+      try server.send(as: ana, "POST", path + "/_batch", body: batch).expect(200)
+    }
+    #expect(several.trips == 2)
+  }
+
+  @Test("of somebody without a session writes nothing, and is refused before its mistakes are told")
+  func noSession() throws {
+    let nobody = TestServer.Who.header("Kinvey none")
+    let clock = "SELECT clock FROM app" as SQL
+    let before = try administrator.run(clock).int64(0, 0)
+    try server.send(as: nobody, "PUT", path + "/e1", body: "{}").expect(401)
+    try server.send(as: nobody, "PUT", path + "/e1", body: "{").expect(401)
+    try server.send(as: nobody, "GET", path + "/e1").expect(401)
+    try server.send(as: nobody, "GET", path + "?query=1").expect(401)
+    try server.send(as: nobody, "GET", path + "/_deltaset?since=x").expect(401)
+    #expect(try administrator.run(clock).int64(0, 0) == before)
+  }
+
+  @Test("that polls takes none while it waits")
+  func poll() throws {
+    let other = try TestServer {
+      $0.storage = storage
+      $0.historyDays = 5
+    }
+    let device = try LiveDevice(server, ana)
+    _ = try device.subscribe().expect(200)
+    let waiting = try device.start(try device.poll(nil).json["t"])
+    _ = try server.metrics { $0.contains("kvstored_polls_waiting 1") }
+    let before = try roundTrips()
+    try other.send(as: ana, "PUT", path + "/new", body: "{}").expect(201)
+    #expect(HTTPClient.receive(waiting)?.status == 200)
+    #expect(try roundTrips() == before)
+  }
+}
