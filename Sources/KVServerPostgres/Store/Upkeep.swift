@@ -44,7 +44,6 @@ final class Upkeep: Sendable {
   }
 
   private func run() throws(PostgresError) {
-    try measure()
     try collections.forgetOld()
     try database.run(
       """
@@ -52,5 +51,6 @@ final class Upkeep: Sendable {
         AND at < least(app.clock, (extract(epoch FROM clock_timestamp()) * 1000)::int8)
           - \(bind: Self.markAge)
       """)
+    try measure()
   }
 }

@@ -38,7 +38,10 @@ import Testing
     }
     // What a replica does once in a while only, and what follows the writes.
     try server.send(as: ana, "GET", path).expect(200)
-    _ = try server.metrics { $0.contains("\nkvstored_feed_waiting 0\n") }
+    _ = try server.metrics {
+      $0.contains("\nkvstored_feed_waiting 0\n")
+        && $0.contains("\nkvstored_storage_bytes{part=\"database\"}")
+    }
   }
 
   /// How many statements and round trips a request takes, on the average of some.
