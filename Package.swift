@@ -137,9 +137,11 @@ let package = Package(
       looksInto: ["KVServerCore", "KVTransport", "CGnuTLS", "KVJSON", "KVBase"]),
     room("KVServerHTTP", looksInto: ["CMicrohttpd", "CSystem", "KVServerCore", "KVBase"]),
     room(
+      "KVServerAdmin", looksInto: ["KVServerCore", "KVTransport", "KVJSON", "KVBase"]),
+    room(
       "KVServer",
       looksInto: [
-        "KVServerHTTP", "KVServerLogic", "KVServerSQLite", "KVServerPostgres", "KVServerCore",
+        "KVServerAdmin", "KVServerHTTP", "KVServerLogic", "KVServerSQLite", "KVServerPostgres", "KVServerCore",
         "KVJSON", "KVBase",
       ]),
     .executableTarget(
@@ -181,7 +183,7 @@ let package = Package(
     tests(
       of: "KVServer",
       with: [
-        "KVServerHTTP", "KVServerLogic", "KVServerSQLite", "KVServerPostgres", "KVServerCore",
+        "KVServerAdmin", "KVServerHTTP", "KVServerLogic", "KVServerSQLite", "KVServerPostgres", "KVServerCore",
         "KVSQLite",
         "KVQuery", "KVJSON", "KVBase",
       ]),

@@ -55,6 +55,13 @@ class Server:
         """Give the address for a client."""
         return f"{self._scheme}://127.0.0.1:{self._port}"
 
+    @property
+    def storage(self) -> str | None:
+        """Give the address of the PostgreSQL database; None: the data is in SQLite."""
+        last = max(place for place, name in enumerate(self._options) if name == "--storage")
+        address = self._options[last + 1]
+        return None if address == "sqlite" else address
+
     def start(self) -> None:
         """Start the server and wait until it listens."""
         process = subprocess.Popen(

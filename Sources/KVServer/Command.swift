@@ -6,6 +6,7 @@ internal import KVServerHTTP
 package enum Command {
   /// Runs the program; gives its exit status.
   package static func run(_ arguments: [String]) -> Int32 {
+    if arguments.first == "admin" { return Administration.run(Array(arguments.dropFirst())) }
     do {
       switch try Arguments.parse(arguments) {
       case .help: output(Help.text)
@@ -84,10 +85,7 @@ extension Server.Configuration {
   package init(_ options: Arguments.Options) throws(Arguments.Misuse) {
     self.init(data: "")
     accessLog = "-"
-    if let path = options["config"] { try applyFile(path) }
-    // Apps and rules of the command line replace those of the file, they do not add to them.
-    if options["app"] != nil { apps = [] }
-    try apply(options)
+    try applyAll(options)
     guard !data.isEmpty || storage != nil else {
       throw Arguments.Misuse(description: "--data DIR is missing")
     }
@@ -101,6 +99,14 @@ extension Server.Configuration {
     guard Set(keys).count == keys.count else {
       throw Arguments.Misuse(description: "an app key occurs twice")
     }
+  }
+
+  /// The options of the configuration file that they name, then their own.
+  mutating func applyAll(_ options: Arguments.Options) throws(Arguments.Misuse) {
+    if let path = options["config"] { try applyFile(path) }
+    // Apps and rules of the command line replace those of the file, they do not add to them.
+    if options["app"] != nil { apps = [] }
+    try apply(options)
   }
 
   mutating func apply(_ options: Arguments.Options) throws(Arguments.Misuse) {
@@ -135,6 +141,7 @@ enum Help {
              kvstored --storage postgres://… --app KID:SECRET:MASTER [options]
              kvstored backup --data DIR --to NEWDIR      copies the data, even while a server uses it
              kvstored restore --data NEWDIR --from DIR   creates a data directory from such a copy
+             kvstored admin COMMAND …                    users, collections, export, …: kvstored admin --help
 
       \(lines.joined(separator: "\n"))
         --version                         print the version

@@ -3,14 +3,15 @@ internal import KVBase
 internal import KVServerCore
 package import KVServerHTTP
 internal import KVServerLogic
-internal import KVServerPostgres
-internal import KVServerSQLite
 
 /// A running server. Safe from any thread.
 package final class Server: Sendable {
   /// Why a server cannot start: one sentence for whoever starts it.
   package struct Failure: Error, CustomStringConvertible {
     package var description: String
+    /// Whether another server uses the data.
+    var isInUse = false
+
     init(_ description: String) { self.description = description }
   }
 
@@ -46,7 +47,7 @@ package final class Server: Sendable {
     let socket = try Self.listen(configuration.listen)
     address = socket.address
     url = "\(configuration.tls == nil ? "http" : "https")://\(socket.address)"
-    let store = try Self.store(configuration, log: log)
+    let store = try configuration.openStore(log: log)
     ownApp = configuration.apps.isEmpty ? try AppFile.load(from: configuration.data) : nil
     if let ownApp {
       configuration.apps = [ownApp.app]
@@ -139,38 +140,6 @@ package final class Server: Sendable {
 
   static func listen(_ address: ListenAddress) throws(Failure) -> ListenSocket {
     do { return try ListenSocket(address) } catch { throw Failure(error.message) }
-  }
-
-  private static func store(
-    _ configuration: Configuration, log: Log
-  ) throws(Failure) -> any ServerStore {
-    if let address = configuration.storage {
-      return try postgresStore(address, configuration, log: log)
-    }
-    var settings = SQLiteStore.Settings()
-    settings.permissions = configuration.permissions
-    settings.historyDays = configuration.historyDays ?? 0
-    settings.isRestored = configuration.isRestored
-    settings.isDurable = configuration.isDurable
-    settings.cacheMiB = configuration.cacheMiB
-    do { return try SQLiteStore(in: configuration.data, settings, log: log) } catch {
-      throw Failure(error.description)
-    }
-  }
-
-  private static func postgresStore(
-    _ address: String, _ configuration: Configuration, log: Log
-  ) throws(Failure) -> any ServerStore {
-    var settings = PostgresStore.Settings()
-    settings.permissions = configuration.permissions
-    settings.historyDays = configuration.historyDays ?? 0
-    settings.isRestored = configuration.isRestored
-    settings.isDurable = configuration.isDurable
-    // One for each thread that may ask, so that none waits for another.
-    settings.connections = configuration.workers + configuration.hashers + 2
-    do { return try PostgresStore(address, settings, log: log) } catch {
-      throw Failure(error.description)
-    }
   }
 
   private static func service(

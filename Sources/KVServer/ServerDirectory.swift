@@ -23,7 +23,9 @@ struct ServerDirectory: ~Copyable {
     // The lock goes with the process, however that ends; the file stays.
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       close(descriptor)
-      throw Server.Failure("\(path) is in use by another kvstored")
+      var failure = Server.Failure("\(path) is in use by another kvstored")
+      failure.isInUse = true
+      throw failure
     }
     return descriptor
   }

@@ -15,6 +15,9 @@ package final class PostgresStore: ServerStore {
     package var historyDays = 0
     /// The administrator says that the data is a copy that was put back.
     package var isRestored = false
+    /// Whether the settings are not those of a server: then they change nothing of the collections that exist, and what is
+    /// old is kept.
+    package var isVisit = false
     /// Whether a write returns only when it is on the disk.
     package var isDurable = true
     /// How many connections to the server there are at the most, besides the two of the feed.
@@ -45,6 +48,7 @@ package final class PostgresStore: ServerStore {
   private let journal: LiveJournal
   private let feed: CommitFeed
   private let upkeep: Upkeep
+  private let isVisit: Bool
   /// The apps that are served here, with the times that their data had when they were opened.
   private let apps = Monitor([Int64: Int64]())
 
@@ -65,6 +69,7 @@ package final class PostgresStore: ServerStore {
     } catch {
       throw Failure(description: "cannot use the PostgreSQL database: \(error.message)")
     }
+    isVisit = settings.isVisit
     let feed = CommitFeed(database, epoch: epoch, log: log)
     self.feed = feed
     let clocks = AppClocks(database)
@@ -104,13 +109,20 @@ package final class PostgresStore: ServerStore {
     }
     let app = rows.int64(0, 0)
     apps.withLock { $0[app] = rows.int64(0, 1) }
-    try ownCollections.applyDefaults(app: app)
+    if !isVisit { try ownCollections.applyDefaults(app: app) }
     return app
+  }
+
+  package func appKeys() throws(ServerError) -> [String] {
+    let rows = try storage { () throws(PostgresError) in
+      try database.read("SELECT key FROM app ORDER BY key")
+    }
+    return (0..<rows.count).map { rows.text($0, 0) }
   }
 
   package func start(_ feed: any LivePublisher) {
     self.feed.start(feed, apps: apps.withLock { $0 })
-    upkeep.start()
+    if !isVisit { upkeep.start() }
   }
 
   package func catchUp() { feed.catchUp() }

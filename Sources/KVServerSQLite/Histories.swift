@@ -12,17 +12,21 @@ final class Histories: CollectionStore {
   private let collections: CollectionRegistry
   /// How long collections without a setting of their own keep their history; 0: they have none.
   private let defaultDays: Int
+  private let isVisit: Bool
   /// Locked while a setting is applied, so that this is done one at a time.
   private let turn = Monitor(())
   private let isClosed = Monitor(false)
 
   /// Brings all collections to what is wanted, and has old deletions forgotten from time to time.
-  init(_ entities: Entities, _ collections: CollectionRegistry, defaultDays: Int)
-    throws(ServerError)
-  {
+  /// With `isVisit` they stay as they are.
+  init(
+    _ entities: Entities, _ collections: CollectionRegistry, defaultDays: Int, isVisit: Bool = false
+  ) throws(ServerError) {
     self.entities = entities
     self.collections = collections
     self.defaultDays = defaultDays
+    self.isVisit = isVisit
+    guard !isVisit else { return }
     for collection in collections.all {
       try recordRuleChange(of: collection)
       try applySettings(collection)
@@ -32,6 +36,7 @@ final class Histories: CollectionStore {
 
   /// Forgets what is too old, each ten minutes, until `close`.
   func start(_ log: Log) {
+    guard !isVisit else { return }
     _ = Worker("kv-history") { [self] in
       while isClosed.wait(until: .after(seconds: 600), for: { $0 ? true : nil }) == nil {
         do throws(ServerError) { try forgetOld() } catch {
@@ -47,11 +52,31 @@ final class Histories: CollectionStore {
   func make(_ key: CollectionKey) throws(ServerError) -> EntityCollection {
     if let found = collections.find(key) { return found }
     let made = try Entities.storage { () throws(SQLiteError) in try collections.make(key) }
-    if !key.isOwn { try applySettings(made) }
+    if !key.isOwn, !isVisit { try applySettings(made) }
     return made
   }
 
   // MARK: Settings
+
+  func list(app: Int64, within budget: WorkBudget) throws(ServerError) -> [CollectionSummary] {
+    let all = collections.all.filter { $0.app == app }
+      .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    return try Entities.storage { () throws(SQLiteError) -> [CollectionSummary] in
+      try entities.database.read(within: budget) {
+        (connection: borrowing Connection) throws(SQLiteError) in
+        var list: [CollectionSummary] = []
+        for collection in all {
+          let select = try connection.statement(
+            "SELECT count(*), sum(length(CAST(body AS BLOB))) FROM \(sql: collection.table)")
+          guard try select.step() else { continue }
+          list.append(
+            CollectionSummary(
+              name: collection.name, count: select.int(0), bytes: select.int(1)))
+        }
+        return list
+      }
+    }
+  }
 
   func exists(_ key: CollectionKey) -> Bool { collections.find(key) != nil }
 

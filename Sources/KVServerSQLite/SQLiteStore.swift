@@ -13,6 +13,9 @@ package final class SQLiteStore: ServerStore {
     package var historyDays = 0
     /// The administrator says that the data is a copy that was put back.
     package var isRestored = false
+    /// Whether the settings are not those of a server: then they change nothing of the collections that exist, and what is
+    /// old is kept.
+    package var isVisit = false
     /// Whether a write returns only when it is on the disk.
     package var isDurable = true
     /// SQLite's page cache for each connection to the file.
@@ -95,7 +98,8 @@ package final class SQLiteStore: ServerStore {
     outbox = CommitOrderedQueue(journal)
     history = journal
     let rows = Entities(database, clock: dataEpoch.clock, outbox: outbox)
-    histories = try Histories(rows, registry, defaultDays: settings.historyDays)
+    histories = try Histories(
+      rows, registry, defaultDays: settings.historyDays, isVisit: settings.isVisit)
     indexes = SQLiteIndexes(database, histories, collections: registry)
     let sessions = Sessions(database)
     self.sessions = sessions
@@ -109,6 +113,17 @@ package final class SQLiteStore: ServerStore {
 
   package func app(_ key: String) throws(ServerError) -> Int64 {
     try Entities.storage { () throws(SQLiteError) in try registry.app(key) }
+  }
+
+  package func appKeys() throws(ServerError) -> [String] {
+    try Entities.storage { () throws(SQLiteError) -> [String] in
+      try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
+        let select = try connection.statement("SELECT key FROM app ORDER BY key")
+        var keys: [String] = []
+        while try select.step() { keys.append(select.text(0) ?? "") }
+        return keys
+      }
+    }
   }
 
   package func start(_ feed: any LivePublisher) {

@@ -73,6 +73,33 @@ final class Sessions: SessionStore {
     forget(app: app, user: user)
   }
 
+  func list(
+    app: Int64, user: String?, after: String?, limit: Int
+  ) throws(ServerError) -> [SessionSummary] {
+    let whose: SQLFragment = user.map { "AND user = \(bind: $0)" } ?? ""
+    return try Entities.storage { () throws(SQLiteError) -> [SessionSummary] in
+      try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
+        let select = try connection.statement(
+          """
+          SELECT token, user, expires FROM session
+          JOIN account ON account.app = session.app AND account.id = user
+          WHERE session.app = \(bind: app) AND token > \(bind: after ?? "") \(whose)
+            AND session.generation = account.generation
+            AND (expires IS NULL OR expires > \(bind: Timestamp.now().milliseconds))
+          ORDER BY token LIMIT \(bind: limit)
+          """)
+        var found: [SessionSummary] = []
+        while try select.step() {
+          found.append(
+            SessionSummary(
+              name: select.text(0) ?? "", user: select.text(1) ?? "",
+              expires: select.isNull(2) ? nil : select.int64(2)))
+        }
+        return found
+      }
+    }
+  }
+
   // MARK: Inside transactions of others
 
   /// Starts a session of a user, unless his account is disabled or of another generation by now: then false.

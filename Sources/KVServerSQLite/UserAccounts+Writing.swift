@@ -78,13 +78,43 @@ extension UserAccounts {
       } else {
         try connection.run(
           "UPDATE account SET disabled = 1 WHERE app = \(bind: app) AND id = \(bind: id)")
-        try markDisabled(stored, id, users: users, for: viewer, on: connection, at: now)
+        try record(
+          .disabling, in: stored, id, users: users, for: viewer, on: connection, at: now)
       }
       try Sessions.endAll(app: app, user: id, on: connection)
       return nil
     }
     sessions.forget(app: app, user: id)
     if let problem { throw problem }
+  }
+
+  func restore(_ id: String, for principal: Principal, of app: Int64) throws(ServerError) {
+    let viewer = Self.viewer(principal)
+    let users = try users(of: app)
+    let isFound = try entities.write { (connection, now) throws(SQLiteError) -> Bool in
+      guard let stored = try Self.look(id, in: users, on: connection) else { return false }
+      try connection.run(
+        "UPDATE account SET disabled = 0 WHERE app = \(bind: app) AND id = \(bind: id)")
+      try record(
+        .restoring, in: stored, id, users: users, for: viewer, on: connection, at: now)
+      return true
+    }
+    guard isFound else { throw ServerError(.userNotFound) }
+  }
+
+  func setPassword(_ password: String, of id: String, app: Int64) throws(ServerError) -> Bool {
+    let isFound = try entities.write { (connection, _) throws(SQLiteError) -> Bool in
+      try connection.run(
+        """
+        UPDATE account SET password = \(bind: password)
+        WHERE app = \(bind: app) AND id = \(bind: id)
+        """)
+      guard connection.changes == 1 else { return false }
+      try Sessions.endAll(app: app, user: id, on: connection)
+      return true
+    }
+    sessions.forget(app: app, user: id)
+    return isFound
   }
 
   private static func viewer(_ principal: Principal) -> Viewer {
@@ -135,12 +165,14 @@ extension UserAccounts {
     try Entities.run(users.deleteRow, with: stored.row, on: connection)
   }
 
-  private func markDisabled(
-    _ stored: StoredUser, _ id: String, users: EntityCollection, for viewer: Viewer,
+  /// Records what happened to a user's account in his entity.
+  private func record(
+    _ event: UserEvent, in stored: StoredUser, _ id: String, users: EntityCollection,
+    for viewer: Viewer,
     on connection: borrowing Connection, at now: Timestamp
   ) throws(SQLiteError) {
     guard stored.version.isIntact else { throw SQLiteError.damaged(id, in: "users") }
-    guard let draft = EntityDraft(id, stored: stored.version, after: .disabling, at: now) else {
+    guard let draft = EntityDraft(id, stored: stored.version, after: event, at: now) else {
       throw SQLiteError.rollback
     }
     _ = try rewrite(stored, draft, in: users, for: viewer, on: connection, at: now)

@@ -42,7 +42,8 @@ def test_a_page_has_its_sections_and_pleases_man(name: str) -> None:
 
 
 def test_the_page_of_the_server_has_every_option() -> None:
-    options = re.findall(r"^  (--[a-z-]+)", generate_server_manual.help_of_server(), re.MULTILINE)
+    text = generate_server_manual.output_of_server("--help")
+    options = re.findall(r"^  (--[a-z-]+)", text, re.MULTILINE)
     assert len(options) > 20
     page = shown("kvstored.1")
     assert re.findall(r"^ +(--[a-z-]+)", page, re.MULTILINE) == options

@@ -3,6 +3,8 @@ enum Route: Sendable, Equatable {
   case health
   case metrics
   case ping(app: String)
+  /// The names of all collections, with what is in them: an extension for administrators.
+  case collections(app: String)
   case collection(app: String, String)
   case entity(app: String, collection: String, id: String)
   case count(app: String, collection: String)
@@ -22,6 +24,12 @@ enum Route: Sendable, Equatable {
   case me(app: String)
   case lookup(app: String)
   case tokens(app: String, user: String)
+  /// Who is logged in: an extension for administrators.
+  case sessions(app: String)
+  /// Lets a disabled user log in again.
+  case restoreUser(app: String, id: String)
+  /// Sets the password of a user: an extension for administrators.
+  case password(app: String, user: String)
   /// Groups of users, which access lists can name.
   case userGroups(app: String)
   case userGroup(app: String, id: String)
@@ -66,6 +74,7 @@ enum Route: Sendable, Equatable {
   private init?(data path: [String]) {
     switch path.count {
     case 1: self = .ping(app: path[0])
+    case 2 where path[1] == "_collections": self = .collections(app: path[0])
     case 2: self = .collection(app: path[0], path[1])
     case 3: self.init(app: path[0], collection: path[1], name: path[2])
     default: return nil
@@ -94,8 +103,11 @@ enum Route: Sendable, Equatable {
     case (2, "_logout"): self = .logout(app: path[0])
     case (2, "_me"): self = .me(app: path[0])
     case (2, "_lookup"): self = .lookup(app: path[0])
+    case (2, "_sessions"): self = .sessions(app: path[0])
     case (2, _): self = .user(app: path[0], id: path[1])
     case (3, "tokens"): self = .tokens(app: path[0], user: path[1])
+    case (3, "_restore"): self = .restoreUser(app: path[0], id: path[1])
+    case (3, "_password"): self = .password(app: path[0], user: path[1])
     case (3, "register-realtime"): self = .register(app: path[0], user: path[1])
     case (3, "unregister-realtime"): self = .unregister(app: path[0], user: path[1])
     default: return nil
@@ -146,16 +158,18 @@ enum Route: Sendable, Equatable {
   var methods: [Request.Method] {
     switch self {
     case .pubNub(.publish(_, _, _, let message)): message == nil ? [.post] : [.get]
-    case .health, .metrics, .ping, .count, .delta, .me, .poll, .pubNub, .substreams: [.get]
+    case .health, .metrics, .ping, .collections, .count, .delta, .me, .sessions, .poll, .pubNub,
+      .substreams:
+      [.get]
     case .collection: [.get, .post, .delete]
     case .entity, .indexes, .user, .userGroup: [.get, .put, .delete]
     case .permissions, .history, .streamACL: [.get, .put]
     case .users, .userGroups: [.get, .post]
     case .login, .logout, .lookup, .usernameExists, .mail, .verifyAddress, .removeCollection,
       .customEndpoint, .group, .batch, .register, .unregister, .subscribe, .unsubscribe,
-      .streamPublish,
-      .streamSubscribe, .streamUnsubscribe:
+      .streamPublish, .streamSubscribe, .streamUnsubscribe, .restoreUser:
       [.post]
+    case .password: [.put]
     case .tokens: [.delete]
     }
   }
@@ -180,12 +194,14 @@ enum Route: Sendable, Equatable {
   var app: String? {
     switch self {
     case .health, .metrics, .poll, .pubNub: nil
-    case .ping(let app), .collection(let app, _), .entity(let app, _, id: _), .count(let app, _),
+    case .ping(let app), .collections(let app), .collection(let app, _), .entity(let app, _, id: _),
+      .count(let app, _),
       .delta(let app, _), .group(let app, _), .batch(let app, _), .history(let app, _),
       .indexes(let app, _),
       .permissions(let app, _), .users(let app), .user(let app, _), .userGroups(let app),
       .userGroup(let app, _), .login(let app),
       .logout(let app), .me(let app), .lookup(let app), .tokens(let app, _),
+      .sessions(let app), .restoreUser(let app, _), .password(let app, _),
       .usernameExists(let app), .mail(let app), .verifyAddress(let app, _),
       .removeCollection(let app), .customEndpoint(let app, _), .register(let app, _),
       .unregister(let app, _),

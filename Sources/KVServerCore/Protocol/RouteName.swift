@@ -3,8 +3,9 @@ package enum RouteName: Int, Sendable {
   /// What leads nowhere.
   case unknown
   case health, metrics, ping
-  case collection, entity, count, deltaset, group, batch, history, indexes, permissions
-  case users, user, login, logout, me, lookup, tokens, userGroups, userGroup
+  case collections, collection, entity, count, deltaset, group, batch, history, indexes, permissions
+  case users, user, login, logout, me, lookup, tokens, sessions, restore, password, userGroups,
+    userGroup
   case usernameExists, mail, verifyAddress, removeCollection, custom
   case register, unregister, subscribe, unsubscribe
   case stream, streamPublish, streamSubscribe, streamUnsubscribe, substreams
@@ -20,6 +21,7 @@ extension Route {
     case .health: .health
     case .metrics: .metrics
     case .ping: .ping
+    case .collections: .collections
     case .collection: .collection
     case .entity: .entity
     case .count: .count
@@ -36,6 +38,9 @@ extension Route {
     case .me: .me
     case .lookup: .lookup
     case .tokens: .tokens
+    case .sessions: .sessions
+    case .restoreUser: .restore
+    case .password: .password
     case .userGroups: .userGroups
     case .userGroup: .userGroup
     case .usernameExists: .usernameExists

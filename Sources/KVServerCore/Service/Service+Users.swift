@@ -131,7 +131,7 @@ extension Service {
     throw ServerError(.internalErrorRetry)
   }
 
-  private func hash(_ password: String) throws(ServerError) -> String {
+  func hash(_ password: String) throws(ServerError) -> String {
     guard !password.isEmpty, let hash = hasher.hash(password) else {
       throw ServerError(.inputValidationFailed, "a password must have 1 to 511 bytes and no NUL")
     }

@@ -158,9 +158,11 @@ package final class Service: RequestHandler, Sendable {
     case .login: hashers
     case .users: request.method == .post ? hashers : workers
     case .user: request.method == .put ? hashers : workers
-    case .collection, .count, .delta, .group, .batch, .history, .indexes, .permissions, .logout,
+    case .password: hashers
+    case .collections, .collection, .count, .delta, .group, .batch, .history, .indexes,
+      .permissions, .logout,
       .me, .lookup,
-      .tokens, .userGroups, .userGroup,
+      .tokens, .sessions, .restoreUser, .userGroups, .userGroup,
       .usernameExists, .mail, .verifyAddress, .removeCollection, .customEndpoint, .register,
       .unregister, .subscribe, .unsubscribe, .poll,
       .streamACL, .streamPublish, .streamSubscribe, .streamUnsubscribe, .substreams, .metrics:
@@ -239,6 +241,7 @@ package final class Service: RequestHandler, Sendable {
     switch route {
     case .health, .metrics, .poll, .pubNub: try health()
     case .ping: ping(call)
+    case .collections: try collections(call)
     case .collection(_, let name): try collection(call, name)
     case .entity(_, let collection, id: let id): try entity(call, collection, id: id)
     case .count(_, let name): try count(call, name)
@@ -257,6 +260,9 @@ package final class Service: RequestHandler, Sendable {
     case .me: try me(call)
     case .lookup: try lookup(call)
     case .tokens(_, let user): try endSessions(call, of: user)
+    case .sessions: try sessions(call)
+    case .restoreUser(_, let id): try restore(call, id)
+    case .password(_, let user): try setPassword(call, of: user)
     case .usernameExists: try usernameExists(call)
     case .mail: Response(204)
     case .verifyAddress(_, let name): try verifyAddress(call, of: name)

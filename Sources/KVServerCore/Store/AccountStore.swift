@@ -25,6 +25,12 @@ package protocol AccountStore: Sendable {
     _ id: String, permanently: Bool, for principal: Principal, of app: Int64
   ) throws(ServerError)
 
+  /// Lets a user log in again who was kept from it. Throws `.userNotFound` if there is none.
+  func restore(_ id: String, for principal: Principal, of app: Int64) throws(ServerError)
+
+  /// Sets the hash of a user's password; his sessions end. False: there is no such user.
+  func setPassword(_ password: String, of id: String, app: Int64) throws(ServerError) -> Bool
+
   /// Starts a session of a user whose password was found right. Gives the user, with the moment in `_kmd.llt`; nil if
   /// the account is not any more what it was when it was read.
   func begin(

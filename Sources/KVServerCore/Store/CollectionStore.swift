@@ -2,6 +2,10 @@ package import KVBase
 
 /// What the administrator has set for collections.
 package protocol CollectionStore: Sendable {
+  /// The collections of an app that clients can name, in the order of the names' bytes, with what is in them. Reads all
+  /// rows.
+  func list(app: Int64, within budget: WorkBudget) throws(ServerError) -> [CollectionSummary]
+
   func exists(_ collection: CollectionKey) throws(ServerError) -> Bool
 
   /// The permissions of the collection; the defaults where nothing is set.
@@ -22,6 +26,20 @@ package protocol CollectionStore: Sendable {
   /// Sets for how many days deletions are kept: nil as the server's default says, 0 not at all. The collection is made
   /// if there is none.
   func set(historyDays: Int?, of collection: CollectionKey) throws(ServerError)
+}
+
+/// What is in a collection.
+package struct CollectionSummary: Sendable, Equatable {
+  package var name: String
+  package var count: Int
+  /// How many bytes its entities have, as JSON.
+  package var bytes: Int
+
+  package init(name: String, count: Int, bytes: Int) {
+    self.name = name
+    self.count = count
+    self.bytes = bytes
+  }
 }
 
 /// How long histories are kept: the protocol's bound and its default.

@@ -31,6 +31,9 @@ package protocol ServerStore: AnyObject, Sendable {
   /// The number of an app, made the first time.
   func app(_ key: String) throws(ServerError) -> Int64
 
+  /// The keys of the apps that have data.
+  func appKeys() throws(ServerError) -> [String]
+
   /// Brings what is committed from now on to `feed`, and starts the store's own upkeep. To be called once, before the
   /// first write of an entity.
   func start(_ feed: any LivePublisher)

@@ -13,6 +13,27 @@ package protocol SessionStore: Sendable {
 
   /// Ends the sessions of a user.
   func endAll(app: Int64, user: String) throws(ServerError)
+
+  /// The sessions of an app that have not ended, or those of one user, in the order of their names: at most `limit`,
+  /// those after the one named `after`.
+  func list(
+    app: Int64, user: String?, after: String?, limit: Int
+  ) throws(ServerError) -> [SessionSummary]
+}
+
+/// What an administrator is told of a session: nothing that opens it.
+package struct SessionSummary: Sendable, Equatable {
+  /// The hash of its token.
+  package var name: String
+  package var user: String
+  /// When it ends, in milliseconds since 1970; nil: not by itself.
+  package var expires: Int64?
+
+  package init(name: String, user: String, expires: Int64?) {
+    self.name = name
+    self.user = user
+    self.expires = expires
+  }
 }
 
 package struct Session: Sendable, Equatable {

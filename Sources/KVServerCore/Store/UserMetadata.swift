@@ -25,6 +25,7 @@ package enum UserEvent: Sendable {
   /// His address, if he has one, is to be verified.
   case verification
   case disabling
+  case restoring
 
   /// Changes `_kmd` of a stored user; false: there is nothing to change.
   fileprivate func apply(
@@ -34,6 +35,7 @@ package enum UserEvent: Sendable {
     switch self {
     case .login: metadata["llt"] = time
     case .disabling: metadata["status"] = ["val": "disabled", "lastChange": time]
+    case .restoring: metadata["status"] = nil
     case .verification:
       guard let address = (try? JSONValue(parsing: body))?["email"]?.stringValue else {
         return false

@@ -121,6 +121,35 @@ final class PostgresAccounts: AccountStore {
     if let problem { throw problem }
   }
 
+  func restore(_ id: String, for principal: Principal, of app: Int64) throws(ServerError) {
+    let viewer = Self.viewer(principal)
+    let problem = try write(id, of: app) {
+      (users, row, transaction) throws(PostgresError) -> ServerError? in
+      guard let row else { return ServerError(.userNotFound) }
+      guard
+        let draft = EntityDraft(id, stored: row.version, after: .restoring, at: transaction.now)
+      else { return .damaged(id, in: "users") }
+      transaction.enqueue(
+        "UPDATE account SET disabled = false WHERE app = \(bind: app) AND id = \(bind: id)")
+      _ = try Self.rewrite(row, draft, in: &users, for: viewer)
+      return nil
+    }
+    if let problem { throw problem }
+  }
+
+  func setPassword(_ password: String, of id: String, app: Int64) throws(ServerError) -> Bool {
+    try writer.write(app: app) { (transaction, _) throws(PostgresError) in
+      let rows = try transaction.run(
+        """
+        UPDATE account SET password = \(bind: password)
+        WHERE app = \(bind: app) AND id = \(bind: id)
+        """)
+      guard rows.changes == 1 else { return false }
+      PostgresSessions.endAll(of: id, in: transaction)
+      return true
+    }
+  }
+
   func begin(
     _ session: NewSession, of account: Account, app: Int64
   ) throws(ServerError) -> [UInt8]? {

@@ -15,6 +15,23 @@ final class PostgresCollections: CollectionStore {
 
   // MARK: Settings
 
+  func list(app: Int64, within budget: WorkBudget) throws(ServerError) -> [CollectionSummary] {
+    let rows = try storage { () throws(PostgresError) in
+      try database.read(
+        """
+        SELECT c.name, coalesce(sum(e.count), 0)::int8, coalesce(sum(e.bytes), 0)::int8
+        FROM collection AS c LEFT JOIN LATERAL
+          (SELECT count(*) AS count, sum(octet_length(body)) AS bytes FROM entity
+           WHERE collection = c.number) AS e ON true
+        WHERE c.app = \(bind: app) AND substr(c.name, 1, 1) <> '_' GROUP BY c.name ORDER BY c.name
+        """, within: budget)
+    }
+    return (0..<rows.count).map { row in
+      CollectionSummary(
+        name: rows.text(row, 0), count: Int(rows.int64(row, 1)), bytes: Int(rows.int64(row, 2)))
+    }
+  }
+
   func exists(_ key: CollectionKey) throws(ServerError) -> Bool { try state(key).number != nil }
 
   func permissions(of key: CollectionKey) throws(ServerError) -> Permissions {

@@ -30,6 +30,26 @@ final class PostgresSessions: SessionStore {
     try writer.write(app: app) { (transaction, _) in Self.endAll(of: user, in: transaction) }
   }
 
+  func list(
+    app: Int64, user: String?, after: String?, limit: Int
+  ) throws(ServerError) -> [SessionSummary] {
+    let whose: SQL = user.map { "AND s.usr = \(bind: $0)" } ?? ""
+    let rows = try storage { () throws(PostgresError) in
+      try writer.database.read(
+        """
+        SELECT s.token, s.usr, s.expires FROM session AS s
+        JOIN account AS a ON a.app = s.app AND a.id = s.usr AND a.generation = s.generation
+        WHERE s.app = \(bind: app) AND s.token > \(bind: after ?? "") \(whose)
+          AND (s.expires IS NULL OR s.expires > \(bind: Timestamp.now().milliseconds))
+        ORDER BY s.token LIMIT \(bind: limit)
+        """)
+    }
+    return (0..<rows.count).map { row in
+      SessionSummary(
+        name: rows.text(row, 0), user: rows.text(row, 1), expires: rows.optionalInt64(row, 2))
+    }
+  }
+
   static func select(_ token: String) -> SQL {
     """
     SELECT s.app, s.usr, s.generation, s.expires FROM session AS s

@@ -1,0 +1,71 @@
+internal import Glibc
+internal import KVServerAdmin
+internal import KVServerCore
+internal import KVServerPostgres
+internal import KVServerSQLite
+
+/// `kvstored admin`: finds the way to the data, and runs a command on it.
+enum Administration {
+  /// Runs a command; gives the program's exit status.
+  static func run(_ words: [String]) -> Int32 {
+    do throws(AdminFailure) {
+      switch try AdminArguments.parse(words) {
+      case .help(let text): try write(Array(text.utf8))
+      case .run(let arguments): try run(arguments)
+      }
+      return 0
+    } catch {
+      let hint = error.kind == .misuse ? "Try kvstored admin --help.\n" : ""
+      Log.standardError("kvstored admin: \(error.description)\n\(hint)")
+      return error.kind.rawValue
+    }
+  }
+
+  private static func run(_ arguments: AdminArguments) throws(AdminFailure) {
+    switch arguments.command.work {
+    case .text(let text): try write(Array(try text(arguments).utf8))
+    case .files(.backup):
+      let (data, copy) = try directories(arguments, "to")
+      try files { () throws(Server.Failure) in try Backup.make(of: data, at: copy) }
+    case .files(.restore):
+      let (data, copy) = try directories(arguments, "from")
+      try files { () throws(Server.Failure) in try Backup.restore(data, from: copy) }
+    case .requests(let work):
+      let way = try AdminWay(arguments)
+      defer { way.connection.close() }
+      let terminal = AdminTerminal(isJSON: arguments["json"] != nil, write: write) {
+        Log.standardError($0 + "\n")
+      }
+      try work(AdminCall(AdminApp(way.connection, key: way.app), arguments, to: terminal))
+    }
+  }
+
+  private static func directories(
+    _ arguments: AdminArguments, _ other: String
+  ) throws(AdminFailure) -> (data: String, copy: String) {
+    guard let data = arguments["data"] else {
+      throw AdminFailure(.misuse, "--data DIR is missing")
+    }
+    guard let copy = arguments[other] else {
+      throw AdminFailure(.misuse, "--\(other) DIR is missing")
+    }
+    return (data, copy)
+  }
+
+  private static func files(_ body: () throws(Server.Failure) -> Void) throws(AdminFailure) {
+    do throws(Server.Failure) { try body() } catch {
+      throw AdminFailure(error.isInUse ? .unavailable : .failed, error.description)
+    }
+  }
+
+  private static func write(_ bytes: [UInt8]) throws(AdminFailure) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+      guard count >= 0 || errno == EINTR else {
+        throw AdminFailure(.failed, "cannot write: \(String(cString: strerror(errno)))")
+      }
+      rest = rest.dropFirst(max(0, count))
+    }
+  }
+}

@@ -1,0 +1,36 @@
+internal import KVServerCore
+internal import KVServerPostgres
+internal import KVServerSQLite
+
+extension Server.Configuration {
+  /// Opens the data. `isVisit`: these settings are not those of the server that it belongs to.
+  func openStore(log: Log, isVisit: Bool = false) throws(Server.Failure) -> any ServerStore {
+    if let address = storage { return try postgresStore(address, log: log, isVisit: isVisit) }
+    var settings = SQLiteStore.Settings()
+    settings.permissions = permissions
+    settings.historyDays = historyDays ?? 0
+    settings.isVisit = isVisit
+    settings.isRestored = isRestored
+    settings.isDurable = isDurable
+    settings.cacheMiB = cacheMiB
+    do { return try SQLiteStore(in: data, settings, log: log) } catch {
+      throw Server.Failure(error.description)
+    }
+  }
+
+  private func postgresStore(
+    _ address: String, log: Log, isVisit: Bool
+  ) throws(Server.Failure) -> any ServerStore {
+    var settings = PostgresStore.Settings()
+    settings.permissions = permissions
+    settings.historyDays = historyDays ?? 0
+    settings.isVisit = isVisit
+    settings.isRestored = isRestored
+    settings.isDurable = isDurable
+    // One for each thread that may ask, so that none waits for another.
+    settings.connections = workers + hashers + 2
+    do { return try PostgresStore(address, settings, log: log) } catch {
+      throw Server.Failure(error.description)
+    }
+  }
+}

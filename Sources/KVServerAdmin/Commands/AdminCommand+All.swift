@@ -1,0 +1,157 @@
+extension AdminCommand {
+  /// The options that every command takes: whose data it works on, and how it answers.
+  package static let globalOptions: [Option] = [
+    Option("data", "DIR", help: "the data directory of a server that does not run"),
+    Option(
+      "storage", "URI", help: "the PostgreSQL database of servers, which may run: postgres://…"),
+    Option(
+      "url", "URL",
+      help: "a running server, such as http://127.0.0.1:8778; needs --app and its master secret"),
+    Option(
+      "config", "FILE", help: "the configuration file of the server: its data, storage and apps"),
+    Option("app", "KEY", help: "the key of the application; may be left out if there is only one"),
+    Option(
+      "master-secret-file", "FILE",
+      help: "a file with the master secret, for --url [the variable KVSTORED_MASTER_SECRET]"),
+    Option("ca-file", "FILE", help: "certificates to trust, as PEM, for --url [the system's]"),
+    Option("json", "", help: "write results as JSON, one object a line"),
+    Option("help", "", help: "say what a command does"),
+  ]
+
+  /// The names of options that have a value.
+  static let valued: Set<String> = Set(
+    (globalOptions + all.flatMap(\.options)).filter { !$0.placeholder.isEmpty }.map(\.name))
+
+  /// All commands, in the order in which help shows them.
+  package static let all: [AdminCommand] =
+    users + sessions + collections + settings + transfers + [
+      AdminCommand(
+        "backup", "Copies the data directory, also while a server uses it, and app.json with it.",
+        options: [to("DIR", "a new directory for the copy")], work: .files(.backup)),
+      AdminCommand(
+        "restore",
+        "Makes a data directory of such a copy. What clients remember of the data is void then.",
+        options: [from("DIR", "the directory of the copy")], work: .files(.restore)),
+      AdminCommand(
+        "completion", "Writes the completion of this command for bash or zsh.",
+        operands: [Operand(name: "SHELL")],
+        work: .text { arguments throws(AdminFailure) in
+          try AdminCompletion.script(for: arguments.operands[0])
+        }),
+      AdminCommand(
+        "commands", "Writes this table of commands as JSON.", work: .text { _ in AdminHelp.json }),
+    ]
+
+  private static let user = Operand(name: "USER")
+  private static let collection = Operand(name: "COLLECTION")
+  private static let passwordFile = Option(
+    "password-file", "FILE", help: "a file whose first line is the password; -: standard input")
+  private static let query = Option("query", "FILTER", help: "only those that this filter selects")
+
+  private static func to(_ placeholder: String, _ help: String) -> Option {
+    Option("to", placeholder, help: help)
+  }
+
+  private static func from(_ placeholder: String, _ help: String) -> Option {
+    Option("from", placeholder, help: help)
+  }
+
+  private static let users = [
+    AdminCommand(
+      "users list", "Lists the users.",
+      options: [query, Option("limit", "N", help: "how many at the most [all]")],
+      work: .requests(UserCommands.list)),
+    AdminCommand(
+      "users find", "Finds the users whose name, id or email is TEXT.",
+      operands: [Operand(name: "TEXT")], work: .requests(UserCommands.find)),
+    AdminCommand(
+      "users add", "Makes a user. Without a password one is made and shown.",
+      operands: [Operand(name: "NAME")], options: [passwordFile],
+      work: .requests(UserCommands.add)),
+    AdminCommand(
+      "users password",
+      "Sets a user's password; his sessions end. Without a password one is made and shown.",
+      operands: [user],
+      options: [passwordFile], work: .requests(UserCommands.setPassword)),
+    AdminCommand(
+      "users disable", "Keeps a user from logging in; his sessions end.",
+      operands: [user],
+      work: .requests(UserCommands.disable)),
+    AdminCommand(
+      "users enable", "Lets a disabled user log in again.",
+      operands: [user],
+      work: .requests(UserCommands.enable)),
+    AdminCommand(
+      "users delete", "Deletes a user for good. What he has written stays.",
+      operands: [user],
+      work: .requests(UserCommands.delete)),
+  ]
+
+  private static let sessions = [
+    AdminCommand(
+      "sessions list", "Lists who is logged in.",
+      options: [Option("user", "USER", help: "only the sessions of this user")],
+      work: .requests(SessionCommands.list)),
+    AdminCommand(
+      "sessions end", "Ends all sessions of a user.",
+      operands: [user], work: .requests(SessionCommands.end)),
+  ]
+
+  private static let collections = [
+    AdminCommand(
+      "collections list", "Lists the collections with the numbers and bytes of their entities.",
+      work: .requests(CollectionCommands.list)),
+    AdminCommand(
+      "collections drop",
+      "Deletes all entities of a collection, with its permissions and its history.",
+      operands: [collection],
+      work: .requests(CollectionCommands.drop)),
+  ]
+
+  private static let settings = [
+    AdminCommand(
+      "permissions show", "Shows who may do what.",
+      operands: [collection],
+      work: .requests(CollectionCommands.showPermissions)),
+    AdminCommand(
+      "permissions set", "Sets who may create, read, update and delete, such as read=acl.",
+      operands: [collection, Operand(name: "OPERATION=RULE", isRepeated: true)],
+      work: .requests(CollectionCommands.setPermissions)),
+    AdminCommand(
+      "history show", "Shows whether deletions are kept for clients.",
+      operands: [collection],
+      work: .requests(CollectionCommands.showHistory)),
+    AdminCommand(
+      "history set", "Sets for how many days deletions are kept: 1 to 30, or off.",
+      operands: [collection, Operand(name: "DAYS")],
+      work: .requests(CollectionCommands.setHistory)),
+    AdminCommand(
+      "indexes list", "Lists the indexes of a collection.",
+      operands: [collection],
+      work: .requests(IndexCommands.list)),
+    AdminCommand(
+      "indexes add",
+      "Adds an index, such as '{\"keys\":{\"title\":1}}', and waits until it is filled.",
+      operands: [collection, Operand(name: "INDEX")],
+      work: .requests(IndexCommands.add)),
+    AdminCommand(
+      "indexes drop", "Removes an index.",
+      operands: [collection, Operand(name: "NAME")],
+      work: .requests(IndexCommands.drop)),
+  ]
+
+  private static let transfers = [
+    AdminCommand(
+      "export", "Writes the entities of a collection as NDJSON: one a line.",
+      operands: [collection],
+      options: [query, to("FILE", "a new file [standard output]")], work: .requests(Export.run)),
+    AdminCommand(
+      "import",
+      "Saves the entities of an NDJSON file. Running it again saves the same entities again.",
+      operands: [collection],
+      options: [
+        from("FILE", "the file [standard input]"),
+        Option("skip", "N", help: "leave out the first N lines, which a former run has saved"),
+      ], work: .requests(Import.run)),
+  ]
+}

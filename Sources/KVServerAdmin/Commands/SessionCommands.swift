@@ -1,0 +1,29 @@
+internal import KVJSON
+
+/// `kvstored admin sessions`.
+enum SessionCommands {
+  @Sendable static func list(_ call: AdminCall) throws(AdminFailure) {
+    var parameters: [(name: String, value: String)] = []
+    if let user = call.arguments["user"] {
+      parameters.append(("user", try UserCommands.id(of: user, call.app)))
+    }
+    var sessions: [JSONValue] = []
+    var last: String?
+    while true {
+      let page = try call.app.value(
+        "GET", "user", path: ["_sessions"],
+        parameters: parameters + (last.map { [("after", $0)] } ?? []))
+      guard let rows = page.arrayValue, let id = rows.last?["_id"]?.stringValue else { break }
+      sessions += rows
+      last = id
+    }
+    try call.terminal.show(
+      sessions, columns: [.init("_id", "SESSION"), .init("user", "USER"), .init("expires", "ENDS")])
+  }
+
+  @Sendable static func end(_ call: AdminCall) throws(AdminFailure) {
+    let id = try UserCommands.id(of: call.operand(0), call.app)
+    try call.app.send("DELETE", "user", path: [id, "tokens"])
+    try call.terminal.report("the sessions of user \(id) have ended", ["user": .string(id)])
+  }
+}

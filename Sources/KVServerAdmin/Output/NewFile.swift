@@ -1,0 +1,60 @@
+internal import Glibc
+
+/// A file that appears under its name when it is complete and on the disk; or another place to write to. One thread at a
+/// time.
+final class NewFile {
+  private static let bufferBytes = 1 << 18
+
+  private let path: String?
+  private let other: ([UInt8]) throws(AdminFailure) -> Void
+  private var descriptor: Int32 = -1
+  private var buffer: [UInt8] = []
+  private var draft: String { (path ?? "") + ".new" }
+
+  /// `path` nil: `other` takes the bytes. A file that exists is not replaced.
+  init(_ path: String?, else other: @escaping ([UInt8]) throws(AdminFailure) -> Void)
+    throws(AdminFailure)
+  {
+    self.path = path
+    self.other = other
+    guard let path else { return }
+    guard access(path, F_OK) != 0 else { throw AdminFailure(.failed, "\(path) exists") }
+    descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw failure() }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  func write(_ bytes: [UInt8]) throws(AdminFailure) {
+    buffer += bytes
+    if buffer.count >= Self.bufferBytes { try flush() }
+  }
+
+  /// Gives the file its name.
+  func finish() throws(AdminFailure) {
+    try flush()
+    guard let path else { return }
+    guard fsync(descriptor) == 0, rename(draft, path) == 0 else { throw failure() }
+  }
+
+  /// Removes what was written.
+  func discard() { if path != nil { unlink(draft) } }
+
+  private func flush() throws(AdminFailure) {
+    defer { buffer = [] }
+    guard path != nil else { return try other(buffer) }
+    var rest = buffer[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      guard count >= 0 else {
+        if errno == EINTR { continue }
+        throw failure()
+      }
+      rest = rest.dropFirst(count)
+    }
+  }
+
+  private func failure() -> AdminFailure {
+    AdminFailure(.failed, "cannot write \(draft): \(String(cString: strerror(errno)))")
+  }
+}

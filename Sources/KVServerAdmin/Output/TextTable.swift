@@ -1,0 +1,51 @@
+internal import KVJSON
+
+/// Rows for people: columns as wide as what is in them.
+enum TextTable {
+  struct Column {
+    /// The member, with dots between the names of nested ones.
+    let member: String
+    let title: String
+
+    init(_ member: String, _ title: String) { (self.member, self.title) = (member, title) }
+  }
+
+  /// A line for each row, after one of titles if there are any.
+  static func text(_ rows: [JSONValue], _ columns: [Column]) -> String {
+    var lines = rows.map { row in columns.map { cell(row, $0.member) } }
+    if columns.contains(where: { !$0.title.isEmpty }) { lines.insert(columns.map(\.title), at: 0) }
+    let widths = columns.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
+    return lines.map { line in
+      var text = ""
+      for (column, cell) in line.enumerated() {
+        text += cell
+        guard column < line.count - 1 else { continue }
+        text += String(repeating: " ", count: widths[column] - cell.count + 2)
+      }
+      while text.last == " " { text.removeLast() }
+      return text + "\n"
+    }.joined()
+  }
+
+  private static func cell(_ row: JSONValue, _ member: String) -> String {
+    var value: JSONValue? = row
+    for name in member.split(separator: ".") { value = value?[String(name)] }
+    return switch value {
+    case nil, .null?: "-"
+    case .string(let text)?: printable(text)
+    case let value?: value.text
+    }
+  }
+
+  /// What others have written must not move the cursor of who reads it.
+  private static func printable(_ text: String) -> String {
+    String(
+      String.UnicodeScalarView(
+        text.unicodeScalars.map { scalar in
+          switch scalar.value {
+          case 0..<0x20, 0x7F..<0xA0, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: "\u{FFFD}"
+          default: scalar
+          }
+        }))
+  }
+}

@@ -1,0 +1,61 @@
+internal import KVBase
+internal import KVJSON
+
+/// What administrators do besides reading and writing: extensions, which need the master secret.
+extension Service {
+  /// The most sessions in one answer.
+  private static let maxSessions = 1000
+
+  /// `[{"name":…,"count":…,"bytes":…}]`.
+  func collections(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
+    try call.requireMaster()
+    let all = try store.collections.list(app: call.app.number, within: call.budget)
+    let list = all.map { summary in
+      JSONValue.object([
+        "name": .string(summary.name), "count": .int(Int64(summary.count)),
+        "bytes": .int(Int64(summary.bytes)),
+      ])
+    }
+    return Response.json(200, .array(list))
+  }
+
+  /// `[{"_id":…,"user":…,"expires":…}]`; the next page is after the last `_id`.
+  func sessions(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
+    try call.requireMaster()
+    let wanted = call["limit"].map { Int($0) } ?? Self.maxSessions
+    guard let limit = wanted, limit > 0 else {
+      throw ServerError(.parameterValueOutOfRange, "limit must be a positive number")
+    }
+    let found = try store.sessions.list(
+      app: call.app.number, user: call["user"], after: call["after"],
+      limit: min(limit, Self.maxSessions))
+    let list = found.map { session in
+      let end = session.expires.map { Timestamp(milliseconds: $0).description }
+      return JSONValue.object([
+        "_id": .string(session.name), "user": .string(session.user),
+        "expires": end.map { .string($0) } ?? .null,
+      ])
+    }
+    return Response.json(200, .array(list))
+  }
+
+  func restore(_ call: AuthenticatedRequest, _ id: String) throws(ServerError) -> Response {
+    try call.requireMaster()
+    try store.accounts.restore(id, for: call.principal, of: call.app.number)
+    return Response(204)
+  }
+
+  /// Takes `{"password":…}`; the sessions of the user end.
+  func setPassword(_ call: AuthenticatedRequest, of id: String) throws(ServerError) -> Response {
+    try call.requireMaster()
+    guard let password = try Self.object(call.body)["password"]?.stringValue else {
+      throw ServerError(.incompleteRequestBody, "password is required")
+    }
+    let hashed = try hash(password)
+    guard try store.accounts.setPassword(hashed, of: id, app: call.app.number) else {
+      throw ServerError(.userNotFound)
+    }
+    try endListening(of: id, app: call.app.number, in: .allBut(nil))
+    return Response(204)
+  }
+}
