@@ -16,7 +16,9 @@ extension AppSyncRemote {
     var token = firstPage
     var first: Page?
     while true {
-      let page = try page(of: table, at: token, size: pageSize, since: moment, call)
+      var request = PageRequest(token, size: pageSize)
+      request.since = moment
+      let page = try page(request, of: table, call)
       // Something could not be given: everything is read, which says so.
       guard !page.isCut else { return nil }
       for item in page.items { changes.add(item) }

@@ -6,13 +6,15 @@ package import KVSync
 
 /// The models of an API of AppSync whose conflict detection is switched on: see `Remote`.
 ///
-/// Filters are not put into the backend's words: pages come whole, and what does not match is left out here.
+/// A read has the filter in the backend's words, as far as those can say it; what does not match is left out here.
+/// Changes are read without: what has left the query is one of them.
 package final class AppSyncRemote: PagewiseRemote {
   /// The documents and the record format of one model.
   struct Table: Sendable {
     let format: RecordFormat
     let documents: ModelDocuments
     let records: ModelRecords
+    let filters: ModelFilter
   }
 
   let service: AppSyncService
@@ -26,7 +28,7 @@ package final class AppSyncRemote: PagewiseRemote {
           RecordID(model.name),
           Table(
             format: model.recordFormat, documents: ModelDocuments(model, in: schema),
-            records: ModelRecords(model))
+            records: ModelRecords(model), filters: ModelFilter(model: model))
         )
       }
     ) { first, _ in first }
@@ -72,8 +74,10 @@ package final class AppSyncRemote: PagewiseRemote {
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> PageAnswer {
     let table = try table(collection)
-    let page = try page(of: table, at: token, size: size, since: nil, call)
-    let live = page.items.compactMap { item in
+    var page = PageRequest(token, size: size)
+    page.filter = table.filters.filter(query.filter)
+    let answer = try self.page(page, of: table, call)
+    let live = answer.items.compactMap { item in
       let (record, isDeleted) = table.records.record(of: item)
       return isDeleted ? nil : JSONValue.object(record).bytes
     }
@@ -88,8 +92,28 @@ package final class AppSyncRemote: PagewiseRemote {
       try receive(selected)
     }
     return PageAnswer(
-      count: count, next: page.next,
-      answer: ReadAnswer(startedAt: page.moment, mayBeCut: page.isCut))
+      count: count, next: answer.next,
+      answer: ReadAnswer(startedAt: answer.moment, mayBeCut: answer.isCut))
+  }
+
+  /// What a page of a sync query is asked for.
+  struct PageRequest {
+    let token: PageToken
+    let size: Int
+    /// Milliseconds since 1970: what has changed since then.
+    var since: Int64?
+    /// In the backend's words.
+    var filter: JSONObject?
+
+    init(_ token: PageToken, size: Int) { (self.token, self.size) = (token, size) }
+
+    var variables: JSONObject {
+      var variables: JSONObject = ["limit": .int(Int64(size))]
+      if !token.text.isEmpty { variables["nextToken"] = .string(token.text) }
+      if let since { variables["lastSync"] = .int(since) }
+      if let filter { variables["filter"] = .object(filter) }
+      return variables
+    }
   }
 
   /// A page of a sync query. What cannot be read is left out: one bad record must not hold up the others.
@@ -105,11 +129,9 @@ package final class AppSyncRemote: PagewiseRemote {
   }
 
   func page(
-    of table: Table, at token: PageToken, size: Int, since: Int64?, _ call: Call
+    _ request: PageRequest, of table: Table, _ call: Call
   ) throws(StoreError) -> Page {
-    var variables: JSONObject = ["limit": .int(Int64(size))]
-    if !token.text.isEmpty { variables["nextToken"] = .string(token.text) }
-    if let since { variables["lastSync"] = .int(since) }
+    let variables = request.variables
     let answer = try service.exchange(table.documents.sync(variables), variables, call: call)
     let field = table.documents.syncField
     guard let page = answer.data[field]?.objectValue, let items = page["items"]?.arrayValue else {

@@ -39,7 +39,10 @@ struct ModelDocuments: Sendable {
 
   /// A page of everything, or with `lastSync` of what has changed. Only what is given is declared.
   func sync(_ variables: JSONObject) -> String {
-    let types = ["limit": "Int", "nextToken": "String", "lastSync": "AWSTimestamp"]
+    let types = [
+      "limit": "Int", "nextToken": "String", "lastSync": "AWSTimestamp",
+      "filter": "Model\(model.name)FilterInput",
+    ]
     let names = variables.members.map(\.name)
     let declared = names.compactMap { name in types[name].map { "$\(name): \($0)" } }
     let given = names.map { "\($0): $\($0)" }

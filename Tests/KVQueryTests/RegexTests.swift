@@ -5,6 +5,28 @@ import Testing
 
 @Suite("Regular expressions") struct RegexTests {
   @Test(
+    "say which text they look for, if it is all that they do",
+    arguments: [
+      ("paint", "paint", false), ("^paint", "paint", true), (#"^a\.b\\"#, #"a.b\"#, true),
+      ("é", "é", false), ("a b#", "a b#", false),
+    ])
+  func literalText(source: String, text: String, isPrefix: Bool) throws {
+    let literal = try #require(try Pattern(source).literalText)
+    #expect(literal == (text, isPrefix))
+  }
+
+  @Test(
+    "say no such text of anything else",
+    arguments: ["", "^", "a$", "a.b", "a|b", "a*", "[a]", "(a)", #"\d"#, "a^", "(?i)a"])
+  func noLiteralText(source: String) throws {
+    #expect(try Pattern(source).literalText == nil)
+  }
+
+  @Test("say no text where letters may be in another case") func literalTextIgnoringCase() throws {
+    #expect(try Pattern("a", options: "i").literalText == nil)
+  }
+
+  @Test(
     "match",
     arguments: [
       ("", ""), ("a", "xax"), ("^a$", "a"), ("a|b|", "c"), ("^(a|b)*c$", "abac"),
