@@ -1765,6 +1765,207 @@ KV_API void kv_results_close(KV_OPTIONAL kv_results *results);
 
 /** @} */
 
+/** @defgroup context Contexts
+ *  A context is a working copy of objects of several collections. It collects objects that were inserted, updated and deleted,
+ *  and saves them in one step, if the objects are still what the context has read. It shows an object as it first read it, with
+ *  its own changes, until it is refreshed. Nothing is locked meanwhile. docs/contexts.md tells more.
+ *
+ *  Objects are named by their collection and their id (an integer id by its digits). Objects that were fetched are *faults*:
+ *  reading one reads the rest of its batch, too. A context may be used from several threads, which wait for each other. Calls
+ *  that read may ask the backend, if the context is one of `auto`, `cache` or `network` stores.
+ *
+ *  Each function gives KV_MISUSE for a closed context. @{ */
+
+typedef struct kv_context kv_context;
+
+/**
+ * Opens a context. CONSTRUCTOR
+ *
+ * @param options  NULL, or a JSON object, all of whose members are optional. `type`: that of the stores (`sync`); `tag`: by
+ *                 default the client's; `mergePolicy`: what a save does with objects that were changed since they were read:
+ *                 `error` (the default: the save fails), `storeTrumps`, `objectTrumps` (property by property), `overwrite`,
+ *                 `rollback`; `fetchBatchSize` (100); `cacheBytes` (4194304); `relationships`, besides those of the client's
+ *                 schema: `{"comments":{"post":{"to":"posts","key":"postId"}},"posts":{"comments":{"to":"comments",
+ *                 "inverseKey":"postId"}}}`; `store` and `storeOptions`: a type of stores of the application's own
+ * @return KV_OK, KV_MISUSE, KV_INVALID, KV_STORAGE, KV_CORRUPT, KV_FULL, KV_BUSY
+ */
+KV_API kv_status kv_context_open(kv_client *client, const char *options, kv_context **context_out,
+                                 kv_error **error_out);
+
+/** Closes a context; its unsaved changes are lost. Lists that it gave stay open and give KV_MISUSE. NULL is harmless.
+ *  DESTRUCTOR */
+KV_API void kv_context_close(KV_OPTIONAL kv_context *objects);
+
+/**
+ * Adds a new object, which the next save writes.
+ *
+ * @param object_json  a JSON object. If it has no id, it gets one, which never changes; that of a store that chooses ids
+ *                     itself is temporary until the save, and names the object for this context ever after
+ * @param id_out       receives the id; may be NULL
+ * @return KV_OK; KV_CONFLICT (the context has an object with this id); KV_INVALID (no object, or one that must have its id);
+ *         KV_MISUSE
+ */
+KV_API kv_status kv_context_insert(kv_context *objects, const char *collection,
+                                   const char *object_json, size_t length,
+                                   KV_OPTIONAL char **id_out, size_t *length_out,
+                                   kv_error **error_out);
+
+/** Gives an object with its unsaved changes. A member that is absent is null. @param json_out must not be NULL
+ *  @return KV_OK, KV_NOT_FOUND (there is none, or the context deletes it), KV_MISUSE, KV_INVALID, KV_STORAGE, KV_CORRUPT,
+ *          and the errors of the backend */
+KV_API kv_status kv_context_get(kv_context *objects, const char *collection, const char *id,
+                                char **json_out, size_t *length_out, kv_error **error_out);
+
+/** Changes some members of an object; the others stay. The id cannot be changed.
+ *  @return what kv_context_get() returns */
+KV_API kv_status kv_context_update(kv_context *objects, const char *collection, const char *id,
+                                   const char *members_json, size_t length, kv_error **error_out);
+
+/** Replaces an object: members that are not named are removed, but for the id and those that the backend makes.
+ *  @return what kv_context_get() returns */
+KV_API kv_status kv_context_set(kv_context *objects, const char *collection, const char *id,
+                                const char *object_json, size_t length, kv_error **error_out);
+
+/** Deletes an object at the next save. @return what kv_context_get() returns */
+KV_API kv_status kv_context_delete(kv_context *objects, const char *collection, const char *id,
+                                   kv_error **error_out);
+
+/** Tells what the context knows of an object, without reading it. @param json_out receives
+ *  `{"id":"…","state":"updated","isFault":false,"isTemporary":false,"version":7}`; the states are `unchanged`, `inserted`,
+ *  `updated` and `deleted`; the version is the one that was read, or null @return KV_OK, KV_MISUSE, KV_INVALID */
+KV_API kv_status kv_context_status(kv_context *objects, const char *collection, const char *id,
+                                   char **json_out, size_t *length_out, kv_error **error_out);
+
+/** Lists the unsaved changes. @param json_out receives `{"inserted":[{"collection":"notes","id":"…"}],"updated":[],
+ *  "deleted":[]}`, each in the order of the first change @return KV_OK, KV_MISUSE */
+KV_API kv_status kv_context_changes(kv_context *objects, char **json_out, size_t *length_out,
+                                    kv_error **error_out);
+
+/**
+ * Fetches what a query finds, as a list that reads through the context: see kv_results_get(). The list shows unsaved changes
+ * that are made later, but its objects and their order are fixed.
+ *
+ * @param request_json  as in kv_store_results(), and `returnsObjectsAsFaults` (true; false: reads the objects at once, as far
+ *                      as the cache has room), `includesPendingChanges` (true; groups are those of what is stored in any
+ *                      case), `relationshipKeyPathsForPrefetching` (`["post","comments.author"]`: follows each relationship
+ *                      with one query). NULL: {}
+ * @param query         NULL: all
+ * @param results_out   close it with kv_results_close()
+ * @return what kv_store_find() returns
+ */
+KV_API kv_status kv_context_fetch(kv_context *objects, const char *collection,
+                                  KV_OPTIONAL const char *request_json, size_t length,
+                                  kv_query *query, kv_results **results_out, kv_error **error_out);
+
+/** Gives the objects that a relationship leads to, those of unsaved changes included. It is followed for all objects that were
+ *  read together with this one, in one query. A to-one relationship gives one object or none.
+ *  @param request_json `{"resultType":"object"}`, or `objectId`. NULL: {} @param results_out close it with kv_results_close()
+ *  @return what kv_context_get() returns; KV_INVALID (there is no such relationship) */
+KV_API kv_status kv_context_related(kv_context *objects, const char *collection, const char *id,
+                                    const char *relationship, KV_OPTIONAL const char *request_json,
+                                    size_t length, kv_results **results_out, kv_error **error_out);
+
+/** Lists the relationships of a collection. @param json_out receives `[{"name":"post","to":"posts","toMany":false}]`
+ *  @return KV_OK, KV_MISUSE, KV_INVALID */
+KV_API kv_status kv_context_relationships(kv_context *objects, const char *collection,
+                                          char **json_out, size_t *length_out,
+                                          kv_error **error_out);
+
+/** Tells that the application holds objects: a save checks the version that the application has seen of them, even if they
+ *  have left the cache meanwhile. Release them as often. @param ids_json `[{"collection":"notes","id":"…"}]`
+ *  @return KV_OK, KV_MISUSE, KV_INVALID */
+KV_API kv_status kv_context_hold(kv_context *objects, const char *ids_json, size_t length,
+                                 kv_error **error_out);
+
+/** Ends what kv_context_hold() began. @return KV_OK, KV_MISUSE, KV_INVALID */
+KV_API kv_status kv_context_release(kv_context *objects, const char *ids_json, size_t length,
+                                    kv_error **error_out);
+
+/** Makes objects faults again, so that they are read as they are now. @param ids_json as kv_context_hold(); NULL: all
+ *  @param keep_changes 1: unsaved changes of them are laid over what is stored now; 0: they are dropped
+ *  @return what kv_context_get() returns */
+KV_API kv_status kv_context_refresh(kv_context *objects, KV_OPTIONAL const char *ids_json,
+                                    size_t length, int32_t keep_changes, kv_error **error_out);
+
+/** Begins a group of edits that are undone together; groups may be nested, and the outermost counts. Outside of a group each
+ *  edit is one. @return KV_OK, KV_MISUSE */
+KV_API kv_status kv_context_undo_begin(kv_context *objects, kv_error **error_out);
+
+/** Ends a group. @return KV_OK, KV_MISUSE (no group is open) */
+KV_API kv_status kv_context_undo_end(kv_context *objects, kv_error **error_out);
+
+/** Takes the last group of edits back, also if it was saved; what others have changed since then stays.
+ *  @return KV_OK, KV_DONE (there is nothing to undo), and what kv_context_get() returns */
+KV_API kv_status kv_context_undo(kv_context *objects, kv_error **error_out);
+
+/** Makes the edits again that were undone last. @return what kv_context_undo() returns */
+KV_API kv_status kv_context_redo(kv_context *objects, kv_error **error_out);
+
+/** Drops all unsaved changes. @return KV_OK, KV_MISUSE */
+KV_API kv_status kv_context_rollback(kv_context *objects, kv_error **error_out);
+
+/**
+ * Writes all changes in one transaction, which is on disk when this returns, and queues them for the backend. Each object must
+ * have the version that the context has read, whoever may have changed it: another context, another process, a pull or live
+ * data. If one has not, the merge policy decides. Changes of members that only the backend makes do not count.
+ *
+ * @param json_out  receives `{"inserted":[…],"updated":[…],"deleted":[…],"merged":[…],"permanentIds":[{"collection",
+ *                  "temporary","id"}]}`, with `{"collection","id"}` for each object; `merged`: those whose conflict the policy
+ *                  decided. May be NULL
+ * @return KV_OK; KV_CONFLICT (the policy is `error`: nothing was written, the changes stay, kv_context_conflicts() tells more);
+ *         KV_INVALID (an object does not fit its model); KV_UNSUPPORTED (a context of network stores); KV_MISUSE;
+ *         KV_STORAGE, KV_FULL, KV_BUSY, KV_CORRUPT
+ */
+KV_API kv_status kv_context_save(kv_context *objects, KV_OPTIONAL char **json_out,
+                                 size_t *length_out, kv_error **error_out);
+
+/** Lists the conflicts of the last save. @param json_out receives `[{"collection","id","readVersion","storedVersion","read",
+ *  "object","stored"}]`: both versions, the object as the context read it, as it wants it and as it is stored; null for
+ *  one that is new, that the context deletes, or that was deleted @return KV_OK, KV_MISUSE */
+KV_API kv_status kv_context_conflicts(kv_context *objects, char **json_out, size_t *length_out,
+                                      kv_error **error_out);
+
+/** Decides a conflict of the last save, so that the next one writes the object unless it has changed again.
+ *  @param resolution_json `{"use":"stored"}` (drops the change), `{"use":"object"}` or
+ *  `{"use":"merged","object":{…}}` (null: deletes it)
+ *  @return KV_OK, KV_NOT_FOUND (the last save had no conflict of this object), KV_MISUSE, KV_INVALID */
+KV_API kv_status kv_context_resolve(kv_context *objects, const char *collection, const char *id,
+                                    const char *resolution_json, size_t length,
+                                    kv_error **error_out);
+
+/** Decides a conflict of a save: calls kv_context_resolve(), or does nothing and so lets the save fail.
+ *  `conflict_json` is one of kv_context_conflicts(), borrowed until the function returns. */
+typedef void (*kv_merge_fn)(void *context, kv_context *objects, const char *conflict_json);
+
+/** Saves; calls `decide` for each conflict, on this thread and with no lock held, and tries again as long as all were decided.
+ *  @return what kv_context_save() returns */
+KV_API kv_status kv_context_save_deciding(kv_context *objects, kv_merge_fn decide, void *context,
+                                          KV_OPTIONAL char **json_out, size_t *length_out,
+                                          kv_error **error_out);
+
+/** Asks a store that chooses ids for those of new objects, before a save does. @param json_out receives the member
+ *  `permanentIds` of kv_context_save(); may be NULL @return KV_OK, KV_MISUSE, and the errors of the store */
+KV_API kv_status kv_context_obtain_ids(kv_context *objects, KV_OPTIONAL char **json_out,
+                                       size_t *length_out, kv_error **error_out);
+
+/** Tells the names that an object has. @param json_out receives `{"collection","id","reference","uri","isTemporary"}`. The
+ *  reference is what the store knows the object by: a text, an integer or an array. The URI names it in each context of the
+ *  store, also after a relaunch @return KV_OK, KV_MISUSE, KV_INVALID */
+KV_API kv_status kv_context_describe(kv_context *objects, const char *collection, const char *id,
+                                     char **json_out, size_t *length_out, kv_error **error_out);
+
+/** Tells what a URI names, as kv_context_describe() does. The object need not exist.
+ *  @return KV_OK, KV_INVALID (not the URI of an object), KV_NOT_FOUND (of another store), KV_MISUSE */
+KV_API kv_status kv_context_locate(kv_context *objects, const char *uri, char **json_out,
+                                   size_t *length_out, kv_error **error_out);
+
+/** Tells what the context has cost. @param json_out receives `{"reads":3,"relationshipReads":1,"fetches":1,"saves":0,
+ *  "cachedObjects":300,"cachedBytes":41210,"changes":0,"held":0}` @return KV_OK, KV_MISUSE */
+KV_API kv_status kv_context_statistics(kv_context *objects, char **json_out, size_t *length_out,
+                                       kv_error **error_out);
+
+/** @} */
+
 /** @defgroup backend Backends
  *  A program can register a backend of its own: functions that read and write records of a service, file or database that
  *  the library does not know. A client opened with `"backend":"<name>"` works with it as with any other: sync, auto,

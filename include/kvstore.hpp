@@ -15,6 +15,7 @@
 
 #include <kvstore/backend.hpp>
 #include <kvstore/store.hpp>
+#include <kvstore/context.hpp>
 #include <kvstore/transaction.hpp>
 
 namespace kvstore {
@@ -75,6 +76,10 @@ class Client : public Handle<kv_client, kv_client_close> {
     return result;
   }
 
+  /** Opens a context: a working copy of objects, saved in one step; the options are JSON: see kv_context_open(). */
+  Result<Context> context(Parameter options = {}) {
+    return detail::open<Context>(kv_context_open, get(), options.c_str());
+  }
   /** Begins a transaction whose steps the caller controls. */
   Result<Transaction> begin(Parameter options = {}) const {
     return detail::open<Transaction>(kv_transaction_begin, get(), options.c_str());

@@ -43,6 +43,8 @@ package struct RecentCache<Key: Hashable, Value> {
     young.cost += cost
   }
 
+  package mutating func remove(_ key: Key) { _ = young.remove(key) ?? old.remove(key) }
+
   package mutating func removeAll() { (young, old) = (Generation(), Generation()) }
 }
 

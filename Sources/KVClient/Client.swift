@@ -140,10 +140,7 @@ package final class Client: Sendable {
   package func store(
     _ collection: String, type: String, _ options: JSONObject?
   ) throws(StoreError) -> DataStore {
-    guard let type = StoreType(rawValue: type) else {
-      throw StoreError(
-        .invalid, "The type of a store must be \"sync\", \"auto\", \"cache\" or \"network\".")
-    }
+    let type = try StoreType(named: type)
     try Self.check(collection: collection)
     try self.options.models?.check(collection: collection)
     var reader = OptionReader(options ?? [:])
@@ -339,6 +336,17 @@ package final class Client: Sendable {
     _ options: Options, _ cancellation: Cancellation
   ) -> Call {
     options.over(self.options.calls).call(cancellation, Progress())
+  }
+}
+
+extension StoreType {
+  /// Throws `.invalid` for an unknown name.
+  init(named name: String) throws(StoreError) {
+    guard let type = StoreType(rawValue: name) else {
+      throw StoreError(
+        .invalid, "The type of a store must be \"sync\", \"auto\", \"cache\" or \"network\".")
+    }
+    self = type
   }
 }
 

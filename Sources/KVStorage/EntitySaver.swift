@@ -6,7 +6,7 @@ internal import KVSync
 ///
 /// A new entity costs two inserts and nothing is read: that it is new shows when its insert is not refused.
 struct EntitySaver: ~Copyable {
-  private let change: Storage.Change
+  let change: Storage.Change
   private let insert: Statement
   private let queue: Statement
   private let isConditional: Bool
@@ -27,15 +27,47 @@ struct EntitySaver: ~Copyable {
   func save(
     _ entity: SavedEntity, _ operation: PendingWrite.Operation, on db: borrowing Connection
   ) throws(SQLiteError) {
-    try entity.id.withBorrowedBytes { (id) throws(SQLiteError) in
-      try entity.bytes.withBorrowedBytes { (body) throws(SQLiteError) in
-        try insert.bind(borrowedText: id, at: .id)
-        try insert.bind(borrowedText: body, at: .body)
-        try change.insert(with: insert, on: db)
-        guard db.changes == 0 else { return try enqueue(id, operation, statement: queue) }
-        try replace(id, body, operation: operation, on: db)
-      }
+    try withBytes(of: entity) { (id, body) throws(SQLiteError) in
+      if try insert(id, body, operation: operation, on: db) { return }
+      try replace(id, body, operation: operation, on: db)
     }
+  }
+
+  /// Writes a new entity; false, and nothing is written, if there is one with its id.
+  func insert(
+    _ entity: SavedEntity, _ operation: PendingWrite.Operation, on db: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    try withBytes(of: entity) { (id, body) throws(SQLiteError) in
+      try insert(id, body, operation: operation, on: db)
+    }
+  }
+
+  /// Writes an entity that exists.
+  func replace(_ entity: SavedEntity, on db: borrowing Connection) throws(SQLiteError) {
+    try withBytes(of: entity) { (id, body) throws(SQLiteError) in
+      try replace(id, body, operation: .update, on: db)
+    }
+  }
+
+  private func withBytes<R>(
+    of entity: SavedEntity,
+    _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(SQLiteError) -> R
+  ) throws(SQLiteError) -> R {
+    try entity.id.withBorrowedBytes { (id) throws(SQLiteError) in
+      try entity.bytes.withBorrowedBytes { (bytes) throws(SQLiteError) in try body(id, bytes) }
+    }
+  }
+
+  private func insert(
+    _ id: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer,
+    operation: PendingWrite.Operation, on db: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    try insert.bind(borrowedText: id, at: .id)
+    try insert.bind(borrowedText: body, at: .body)
+    try change.insert(with: insert, on: db)
+    guard db.changes > 0 else { return false }
+    try enqueue(id, operation, statement: queue)
+    return true
   }
 
   /// Replaces an entity that exists: the version that this change starts from is kept, if it is the first change.

@@ -27,6 +27,10 @@ static kv_status no_kv_transaction_fn(void *context, kv_transaction *transaction
   check_report(__LINE__, __FILE__, "a callback came for a call that failed");
   return 0;
 }
+static void no_kv_merge_fn(void *context, kv_context *objects, const char *conflict_json) {
+  (void)context, (void)objects, (void)conflict_json;
+  check_report(__LINE__, __FILE__, "a callback came for a call that failed");
+}
 
 static kv_status handle_kv_client_repair_client(void *a, kv_error **e) { return kv_client_repair(a, &json, &length, e); }
 static kv_status handle_kv_client_close_client(void *a, kv_error **e) { (void)e; return kv_client_close(a); }
@@ -206,6 +210,34 @@ static kv_status handle_kv_results_get_results(void *a, kv_error **e) { return k
 static kv_status handle_kv_results_page_results(void *a, kv_error **e) { return kv_results_page(a, 0, 0, (const char **)&json, &length, &flag, e); }
 static kv_status handle_kv_results_refresh_results(void *a, kv_error **e) { return kv_results_refresh(a, e); }
 static kv_status handle_kv_results_statistics_results(void *a, kv_error **e) { return kv_results_statistics(a, &json, &length, e); }
+static kv_status handle_kv_context_open_client(void *a, kv_error **e) { return kv_context_open(a, NULL, &made_context, e); }
+static kv_status handle_kv_context_insert_objects(void *a, kv_error **e) { return kv_context_insert(a, "a", "{}", KV_NUL_TERMINATED, &json, &length, e); }
+static kv_status handle_kv_context_get_objects(void *a, kv_error **e) { return kv_context_get(a, "a", "a", &json, &length, e); }
+static kv_status handle_kv_context_update_objects(void *a, kv_error **e) { return kv_context_update(a, "a", "a", "{}", KV_NUL_TERMINATED, e); }
+static kv_status handle_kv_context_set_objects(void *a, kv_error **e) { return kv_context_set(a, "a", "a", "{}", KV_NUL_TERMINATED, e); }
+static kv_status handle_kv_context_delete_objects(void *a, kv_error **e) { return kv_context_delete(a, "a", "a", e); }
+static kv_status handle_kv_context_status_objects(void *a, kv_error **e) { return kv_context_status(a, "a", "a", &json, &length, e); }
+static kv_status handle_kv_context_changes_objects(void *a, kv_error **e) { return kv_context_changes(a, &json, &length, e); }
+static kv_status handle_kv_context_fetch_objects(void *a, kv_error **e) { return kv_context_fetch(a, "a", "{}", KV_NUL_TERMINATED, good_query, &made_results, e); }
+static kv_status handle_kv_context_fetch_query(void *a, kv_error **e) { return kv_context_fetch(good_context, "a", "{}", KV_NUL_TERMINATED, a, &made_results, e); }
+static kv_status handle_kv_context_related_objects(void *a, kv_error **e) { return kv_context_related(a, "a", "a", "a", "{}", KV_NUL_TERMINATED, &made_results, e); }
+static kv_status handle_kv_context_relationships_objects(void *a, kv_error **e) { return kv_context_relationships(a, "a", &json, &length, e); }
+static kv_status handle_kv_context_hold_objects(void *a, kv_error **e) { return kv_context_hold(a, "{}", KV_NUL_TERMINATED, e); }
+static kv_status handle_kv_context_release_objects(void *a, kv_error **e) { return kv_context_release(a, "{}", KV_NUL_TERMINATED, e); }
+static kv_status handle_kv_context_refresh_objects(void *a, kv_error **e) { return kv_context_refresh(a, "{}", KV_NUL_TERMINATED, 0, e); }
+static kv_status handle_kv_context_undo_begin_objects(void *a, kv_error **e) { return kv_context_undo_begin(a, e); }
+static kv_status handle_kv_context_undo_end_objects(void *a, kv_error **e) { return kv_context_undo_end(a, e); }
+static kv_status handle_kv_context_undo_objects(void *a, kv_error **e) { return kv_context_undo(a, e); }
+static kv_status handle_kv_context_redo_objects(void *a, kv_error **e) { return kv_context_redo(a, e); }
+static kv_status handle_kv_context_rollback_objects(void *a, kv_error **e) { return kv_context_rollback(a, e); }
+static kv_status handle_kv_context_save_objects(void *a, kv_error **e) { return kv_context_save(a, &json, &length, e); }
+static kv_status handle_kv_context_conflicts_objects(void *a, kv_error **e) { return kv_context_conflicts(a, &json, &length, e); }
+static kv_status handle_kv_context_resolve_objects(void *a, kv_error **e) { return kv_context_resolve(a, "a", "a", "{}", KV_NUL_TERMINATED, e); }
+static kv_status handle_kv_context_save_deciding_objects(void *a, kv_error **e) { return kv_context_save_deciding(a, no_kv_merge_fn, &freed, &json, &length, e); }
+static kv_status handle_kv_context_obtain_ids_objects(void *a, kv_error **e) { return kv_context_obtain_ids(a, &json, &length, e); }
+static kv_status handle_kv_context_describe_objects(void *a, kv_error **e) { return kv_context_describe(a, "a", "a", &json, &length, e); }
+static kv_status handle_kv_context_locate_objects(void *a, kv_error **e) { return kv_context_locate(a, "a", &json, &length, e); }
+static kv_status handle_kv_context_statistics_objects(void *a, kv_error **e) { return kv_context_statistics(a, &json, &length, e); }
 static kv_status pointer_kv_client_open_options_json(void *a, kv_error **e) { (void)a; return kv_client_open(NULL, KV_NUL_TERMINATED, &made_client, e); }
 static kv_status pointer_kv_client_open_client_out(void *a, kv_error **e) { (void)a; return kv_client_open("{}", KV_NUL_TERMINATED, NULL, e); }
 static kv_status pointer_kv_salvage_options_json(void *a, kv_error **e) { (void)a; return kv_salvage(NULL, KV_NUL_TERMINATED, "a", &json, &length, e); }
@@ -343,6 +375,45 @@ static kv_status pointer_kv_results_count_count_out(void *a, kv_error **e) { (vo
 static kv_status pointer_kv_results_get_json_out(void *a, kv_error **e) { (void)a; return kv_results_get(good_results, 0, NULL, &length, &flag, e); }
 static kv_status pointer_kv_results_page_json_out(void *a, kv_error **e) { (void)a; return kv_results_page(good_results, 0, 0, NULL, &length, &flag, e); }
 static kv_status pointer_kv_results_statistics_json_out(void *a, kv_error **e) { (void)a; return kv_results_statistics(good_results, NULL, &length, e); }
+static kv_status pointer_kv_context_open_context_out(void *a, kv_error **e) { (void)a; return kv_context_open(good_client, NULL, NULL, e); }
+static kv_status pointer_kv_context_insert_collection(void *a, kv_error **e) { (void)a; return kv_context_insert(good_context, NULL, "{}", KV_NUL_TERMINATED, &json, &length, e); }
+static kv_status pointer_kv_context_insert_object_json(void *a, kv_error **e) { (void)a; return kv_context_insert(good_context, "a", NULL, KV_NUL_TERMINATED, &json, &length, e); }
+static kv_status pointer_kv_context_get_collection(void *a, kv_error **e) { (void)a; return kv_context_get(good_context, NULL, "a", &json, &length, e); }
+static kv_status pointer_kv_context_get_id(void *a, kv_error **e) { (void)a; return kv_context_get(good_context, "a", NULL, &json, &length, e); }
+static kv_status pointer_kv_context_get_json_out(void *a, kv_error **e) { (void)a; return kv_context_get(good_context, "a", "a", NULL, &length, e); }
+static kv_status pointer_kv_context_update_collection(void *a, kv_error **e) { (void)a; return kv_context_update(good_context, NULL, "a", "{}", KV_NUL_TERMINATED, e); }
+static kv_status pointer_kv_context_update_id(void *a, kv_error **e) { (void)a; return kv_context_update(good_context, "a", NULL, "{}", KV_NUL_TERMINATED, e); }
+static kv_status pointer_kv_context_update_members_json(void *a, kv_error **e) { (void)a; return kv_context_update(good_context, "a", "a", NULL, KV_NUL_TERMINATED, e); }
+static kv_status pointer_kv_context_set_collection(void *a, kv_error **e) { (void)a; return kv_context_set(good_context, NULL, "a", "{}", KV_NUL_TERMINATED, e); }
+static kv_status pointer_kv_context_set_id(void *a, kv_error **e) { (void)a; return kv_context_set(good_context, "a", NULL, "{}", KV_NUL_TERMINATED, e); }
+static kv_status pointer_kv_context_set_object_json(void *a, kv_error **e) { (void)a; return kv_context_set(good_context, "a", "a", NULL, KV_NUL_TERMINATED, e); }
+static kv_status pointer_kv_context_delete_collection(void *a, kv_error **e) { (void)a; return kv_context_delete(good_context, NULL, "a", e); }
+static kv_status pointer_kv_context_delete_id(void *a, kv_error **e) { (void)a; return kv_context_delete(good_context, "a", NULL, e); }
+static kv_status pointer_kv_context_status_collection(void *a, kv_error **e) { (void)a; return kv_context_status(good_context, NULL, "a", &json, &length, e); }
+static kv_status pointer_kv_context_status_id(void *a, kv_error **e) { (void)a; return kv_context_status(good_context, "a", NULL, &json, &length, e); }
+static kv_status pointer_kv_context_status_json_out(void *a, kv_error **e) { (void)a; return kv_context_status(good_context, "a", "a", NULL, &length, e); }
+static kv_status pointer_kv_context_changes_json_out(void *a, kv_error **e) { (void)a; return kv_context_changes(good_context, NULL, &length, e); }
+static kv_status pointer_kv_context_fetch_collection(void *a, kv_error **e) { (void)a; return kv_context_fetch(good_context, NULL, "{}", KV_NUL_TERMINATED, good_query, &made_results, e); }
+static kv_status pointer_kv_context_fetch_results_out(void *a, kv_error **e) { (void)a; return kv_context_fetch(good_context, "a", "{}", KV_NUL_TERMINATED, good_query, NULL, e); }
+static kv_status pointer_kv_context_related_collection(void *a, kv_error **e) { (void)a; return kv_context_related(good_context, NULL, "a", "a", "{}", KV_NUL_TERMINATED, &made_results, e); }
+static kv_status pointer_kv_context_related_id(void *a, kv_error **e) { (void)a; return kv_context_related(good_context, "a", NULL, "a", "{}", KV_NUL_TERMINATED, &made_results, e); }
+static kv_status pointer_kv_context_related_relationship(void *a, kv_error **e) { (void)a; return kv_context_related(good_context, "a", "a", NULL, "{}", KV_NUL_TERMINATED, &made_results, e); }
+static kv_status pointer_kv_context_related_results_out(void *a, kv_error **e) { (void)a; return kv_context_related(good_context, "a", "a", "a", "{}", KV_NUL_TERMINATED, NULL, e); }
+static kv_status pointer_kv_context_relationships_collection(void *a, kv_error **e) { (void)a; return kv_context_relationships(good_context, NULL, &json, &length, e); }
+static kv_status pointer_kv_context_relationships_json_out(void *a, kv_error **e) { (void)a; return kv_context_relationships(good_context, "a", NULL, &length, e); }
+static kv_status pointer_kv_context_hold_ids_json(void *a, kv_error **e) { (void)a; return kv_context_hold(good_context, NULL, KV_NUL_TERMINATED, e); }
+static kv_status pointer_kv_context_release_ids_json(void *a, kv_error **e) { (void)a; return kv_context_release(good_context, NULL, KV_NUL_TERMINATED, e); }
+static kv_status pointer_kv_context_conflicts_json_out(void *a, kv_error **e) { (void)a; return kv_context_conflicts(good_context, NULL, &length, e); }
+static kv_status pointer_kv_context_resolve_collection(void *a, kv_error **e) { (void)a; return kv_context_resolve(good_context, NULL, "a", "{}", KV_NUL_TERMINATED, e); }
+static kv_status pointer_kv_context_resolve_id(void *a, kv_error **e) { (void)a; return kv_context_resolve(good_context, "a", NULL, "{}", KV_NUL_TERMINATED, e); }
+static kv_status pointer_kv_context_resolve_resolution_json(void *a, kv_error **e) { (void)a; return kv_context_resolve(good_context, "a", "a", NULL, KV_NUL_TERMINATED, e); }
+static kv_status pointer_kv_context_save_deciding_decide(void *a, kv_error **e) { (void)a; return kv_context_save_deciding(good_context, NULL, &freed, &json, &length, e); }
+static kv_status pointer_kv_context_describe_collection(void *a, kv_error **e) { (void)a; return kv_context_describe(good_context, NULL, "a", &json, &length, e); }
+static kv_status pointer_kv_context_describe_id(void *a, kv_error **e) { (void)a; return kv_context_describe(good_context, "a", NULL, &json, &length, e); }
+static kv_status pointer_kv_context_describe_json_out(void *a, kv_error **e) { (void)a; return kv_context_describe(good_context, "a", "a", NULL, &length, e); }
+static kv_status pointer_kv_context_locate_uri(void *a, kv_error **e) { (void)a; return kv_context_locate(good_context, NULL, &json, &length, e); }
+static kv_status pointer_kv_context_locate_json_out(void *a, kv_error **e) { (void)a; return kv_context_locate(good_context, "a", NULL, &length, e); }
+static kv_status pointer_kv_context_statistics_json_out(void *a, kv_error **e) { (void)a; return kv_context_statistics(good_context, NULL, &length, e); }
 static kv_status pointer_kv_backend_register_name(void *a, kv_error **e) { (void)a; return kv_backend_register(NULL, "{}", KV_NUL_TERMINATED, &good_backend, &freed, count_free, e); }
 static kv_status pointer_kv_backend_register_functions(void *a, kv_error **e) { (void)a; return kv_backend_register("a", "{}", KV_NUL_TERMINATED, NULL, &freed, count_free, e); }
 static kv_status pointer_kv_backend_unregister_name(void *a, kv_error **e) { (void)a; return kv_backend_unregister(NULL, e); }
@@ -535,6 +606,34 @@ static const misused_call handle_calls[] = {
     {"kv_results_page", "results", RESULTS, handle_kv_results_page_results, 0, 1, 0},
     {"kv_results_refresh", "results", RESULTS, handle_kv_results_refresh_results, 0, 1, 0},
     {"kv_results_statistics", "results", RESULTS, handle_kv_results_statistics_results, 0, 1, 0},
+    {"kv_context_open", "client", CLIENT, handle_kv_context_open_client, 0, 1, 0},
+    {"kv_context_insert", "objects", CONTEXT, handle_kv_context_insert_objects, 0, 1, 0},
+    {"kv_context_get", "objects", CONTEXT, handle_kv_context_get_objects, 0, 1, 0},
+    {"kv_context_update", "objects", CONTEXT, handle_kv_context_update_objects, 0, 1, 0},
+    {"kv_context_set", "objects", CONTEXT, handle_kv_context_set_objects, 0, 1, 0},
+    {"kv_context_delete", "objects", CONTEXT, handle_kv_context_delete_objects, 0, 1, 0},
+    {"kv_context_status", "objects", CONTEXT, handle_kv_context_status_objects, 0, 1, 0},
+    {"kv_context_changes", "objects", CONTEXT, handle_kv_context_changes_objects, 0, 1, 0},
+    {"kv_context_fetch", "objects", CONTEXT, handle_kv_context_fetch_objects, 0, 1, 0},
+    {"kv_context_fetch", "query", QUERY, handle_kv_context_fetch_query, 1, 1, 0},
+    {"kv_context_related", "objects", CONTEXT, handle_kv_context_related_objects, 0, 1, 0},
+    {"kv_context_relationships", "objects", CONTEXT, handle_kv_context_relationships_objects, 0, 1, 0},
+    {"kv_context_hold", "objects", CONTEXT, handle_kv_context_hold_objects, 0, 1, 0},
+    {"kv_context_release", "objects", CONTEXT, handle_kv_context_release_objects, 0, 1, 0},
+    {"kv_context_refresh", "objects", CONTEXT, handle_kv_context_refresh_objects, 0, 1, 0},
+    {"kv_context_undo_begin", "objects", CONTEXT, handle_kv_context_undo_begin_objects, 0, 1, 0},
+    {"kv_context_undo_end", "objects", CONTEXT, handle_kv_context_undo_end_objects, 0, 1, 0},
+    {"kv_context_undo", "objects", CONTEXT, handle_kv_context_undo_objects, 0, 1, 0},
+    {"kv_context_redo", "objects", CONTEXT, handle_kv_context_redo_objects, 0, 1, 0},
+    {"kv_context_rollback", "objects", CONTEXT, handle_kv_context_rollback_objects, 0, 1, 0},
+    {"kv_context_save", "objects", CONTEXT, handle_kv_context_save_objects, 0, 1, 0},
+    {"kv_context_conflicts", "objects", CONTEXT, handle_kv_context_conflicts_objects, 0, 1, 0},
+    {"kv_context_resolve", "objects", CONTEXT, handle_kv_context_resolve_objects, 0, 1, 0},
+    {"kv_context_save_deciding", "objects", CONTEXT, handle_kv_context_save_deciding_objects, 0, 1, 0},
+    {"kv_context_obtain_ids", "objects", CONTEXT, handle_kv_context_obtain_ids_objects, 0, 1, 0},
+    {"kv_context_describe", "objects", CONTEXT, handle_kv_context_describe_objects, 0, 1, 0},
+    {"kv_context_locate", "objects", CONTEXT, handle_kv_context_locate_objects, 0, 1, 0},
+    {"kv_context_statistics", "objects", CONTEXT, handle_kv_context_statistics_objects, 0, 1, 0},
 };
 
 static const misused_call pointer_calls[] = {
@@ -675,6 +774,45 @@ static const misused_call pointer_calls[] = {
     {"kv_results_get", "json_out", KINDS, pointer_kv_results_get_json_out, 0, 1, 0},
     {"kv_results_page", "json_out", KINDS, pointer_kv_results_page_json_out, 0, 1, 0},
     {"kv_results_statistics", "json_out", KINDS, pointer_kv_results_statistics_json_out, 0, 1, 0},
+    {"kv_context_open", "context_out", KINDS, pointer_kv_context_open_context_out, 0, 1, 0},
+    {"kv_context_insert", "collection", KINDS, pointer_kv_context_insert_collection, 0, 1, 0},
+    {"kv_context_insert", "object_json", KINDS, pointer_kv_context_insert_object_json, 0, 1, 0},
+    {"kv_context_get", "collection", KINDS, pointer_kv_context_get_collection, 0, 1, 0},
+    {"kv_context_get", "id", KINDS, pointer_kv_context_get_id, 0, 1, 0},
+    {"kv_context_get", "json_out", KINDS, pointer_kv_context_get_json_out, 0, 1, 0},
+    {"kv_context_update", "collection", KINDS, pointer_kv_context_update_collection, 0, 1, 0},
+    {"kv_context_update", "id", KINDS, pointer_kv_context_update_id, 0, 1, 0},
+    {"kv_context_update", "members_json", KINDS, pointer_kv_context_update_members_json, 0, 1, 0},
+    {"kv_context_set", "collection", KINDS, pointer_kv_context_set_collection, 0, 1, 0},
+    {"kv_context_set", "id", KINDS, pointer_kv_context_set_id, 0, 1, 0},
+    {"kv_context_set", "object_json", KINDS, pointer_kv_context_set_object_json, 0, 1, 0},
+    {"kv_context_delete", "collection", KINDS, pointer_kv_context_delete_collection, 0, 1, 0},
+    {"kv_context_delete", "id", KINDS, pointer_kv_context_delete_id, 0, 1, 0},
+    {"kv_context_status", "collection", KINDS, pointer_kv_context_status_collection, 0, 1, 0},
+    {"kv_context_status", "id", KINDS, pointer_kv_context_status_id, 0, 1, 0},
+    {"kv_context_status", "json_out", KINDS, pointer_kv_context_status_json_out, 0, 1, 0},
+    {"kv_context_changes", "json_out", KINDS, pointer_kv_context_changes_json_out, 0, 1, 0},
+    {"kv_context_fetch", "collection", KINDS, pointer_kv_context_fetch_collection, 0, 1, 0},
+    {"kv_context_fetch", "results_out", KINDS, pointer_kv_context_fetch_results_out, 0, 1, 0},
+    {"kv_context_related", "collection", KINDS, pointer_kv_context_related_collection, 0, 1, 0},
+    {"kv_context_related", "id", KINDS, pointer_kv_context_related_id, 0, 1, 0},
+    {"kv_context_related", "relationship", KINDS, pointer_kv_context_related_relationship, 0, 1, 0},
+    {"kv_context_related", "results_out", KINDS, pointer_kv_context_related_results_out, 0, 1, 0},
+    {"kv_context_relationships", "collection", KINDS, pointer_kv_context_relationships_collection, 0, 1, 0},
+    {"kv_context_relationships", "json_out", KINDS, pointer_kv_context_relationships_json_out, 0, 1, 0},
+    {"kv_context_hold", "ids_json", KINDS, pointer_kv_context_hold_ids_json, 0, 1, 0},
+    {"kv_context_release", "ids_json", KINDS, pointer_kv_context_release_ids_json, 0, 1, 0},
+    {"kv_context_conflicts", "json_out", KINDS, pointer_kv_context_conflicts_json_out, 0, 1, 0},
+    {"kv_context_resolve", "collection", KINDS, pointer_kv_context_resolve_collection, 0, 1, 0},
+    {"kv_context_resolve", "id", KINDS, pointer_kv_context_resolve_id, 0, 1, 0},
+    {"kv_context_resolve", "resolution_json", KINDS, pointer_kv_context_resolve_resolution_json, 0, 1, 0},
+    {"kv_context_save_deciding", "decide", KINDS, pointer_kv_context_save_deciding_decide, 0, 1, 0},
+    {"kv_context_describe", "collection", KINDS, pointer_kv_context_describe_collection, 0, 1, 0},
+    {"kv_context_describe", "id", KINDS, pointer_kv_context_describe_id, 0, 1, 0},
+    {"kv_context_describe", "json_out", KINDS, pointer_kv_context_describe_json_out, 0, 1, 0},
+    {"kv_context_locate", "uri", KINDS, pointer_kv_context_locate_uri, 0, 1, 0},
+    {"kv_context_locate", "json_out", KINDS, pointer_kv_context_locate_json_out, 0, 1, 0},
+    {"kv_context_statistics", "json_out", KINDS, pointer_kv_context_statistics_json_out, 0, 1, 0},
     {"kv_backend_register", "name", KINDS, pointer_kv_backend_register_name, 0, 1, 1},
     {"kv_backend_register", "functions", KINDS, pointer_kv_backend_register_functions, 0, 1, 1},
     {"kv_backend_unregister", "name", KINDS, pointer_kv_backend_unregister_name, 0, 1, 0},
@@ -688,4 +826,5 @@ static void free_nothing(void *handle) {
   kv_transaction_close(handle);
   kv_cursor_close(handle);
   kv_results_close(handle);
+  kv_context_close(handle);
 }

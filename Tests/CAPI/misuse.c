@@ -26,6 +26,7 @@ static kv_cursor *made_cursor;
 static kv_results *made_results;
 static kv_request *made_request;
 static kv_transaction *made_transaction;
+static kv_context *made_context;
 static kv_subscription *made_subscription;
 
 /* One open handle of each kind. */
@@ -36,6 +37,7 @@ static kv_cursor *good_cursor;
 static kv_results *good_results;
 static kv_request *good_request;
 static kv_transaction *good_transaction;
+static kv_context *good_context;
 static kv_subscription *good_subscription;
 
 static void no_request(void *context, uint64_t request, const char *body, size_t size) {
@@ -123,6 +125,7 @@ static void open_all(void) {
   OK(kv_store_results(good_store, NULL, 0, NULL, NULL, &good_results, &error));
   OK(kv_store_count_async(good_store, NULL, NULL, NULL, NULL, NULL, &good_request, &error));
   OK(kv_transaction_begin(good_client, NULL, &good_transaction, &error));
+  OK(kv_context_open(good_client, NULL, &good_context, &error));
   OK(kv_store_observe(good_store, NULL, ignore_event, NULL, NULL, &good_subscription, &error));
   handles[CLIENT] = good_client;
   handles[STORE] = good_store;
@@ -131,6 +134,7 @@ static void open_all(void) {
   handles[RESULTS] = good_results;
   handles[REQUEST] = good_request;
   handles[TRANSACTION] = good_transaction;
+  handles[CONTEXT] = good_context;
   handles[SUBSCRIPTION] = good_subscription;
 }
 
@@ -188,6 +192,8 @@ static void closed_handles(void) {
   refuses_all(QUERY);
   kv_transaction_close(good_transaction);
   refuses_all(TRANSACTION);
+  kv_context_close(good_context);
+  refuses_all(CONTEXT);
   OK(kv_store_close(good_store));
   refuses_all(STORE);
   OK(kv_client_close(good_client));
@@ -205,6 +211,7 @@ static void children_of_a_closed_client(void) {
   NUMBER(0, kv_live_objects("results"));
   NUMBER(0, kv_live_objects("request"));
   NUMBER(0, kv_live_objects("transaction"));
+  NUMBER(0, kv_live_objects("context"));
   NUMBER(0, kv_live_objects("subscription"));
   for (kind k = 0; k < KINDS; k++)
     if (k != QUERY) refuses_all(k);

@@ -61,6 +61,8 @@ type fetchedList struct {
 	handle *C.kv_results
 	// store must not be closed by its finalizer while the results are open.
 	store *store
+	// context must not be closed by its finalizer either.
+	context *Context
 }
 
 // Results fetches what a query finds, as a list that loads little by little.
@@ -95,6 +97,10 @@ func fetchResults[T any](
 		return nil, err
 	}
 	runtime.SetFinalizer(list, (*fetchedList).close)
+	return resultsOf[T](list)
+}
+
+func resultsOf[T any](list *fetchedList) (*Results[T], error) {
 	var count C.int64_t
 	var left *C.kv_error
 	if err := check(C.kv_results_count(list.handle, &count, &left), left); err != nil {

@@ -65,6 +65,7 @@ KINDS = (
     "results",
     "request",
     "transaction",
+    "context",
     "subscription",
     "error",
 )

@@ -30,6 +30,7 @@ GUIDES = {
     "transaction": "transactions",
     "cursor": "storage",
     "results": "results",
+    "context": "contexts",
     "backend": "backends",
 }
 

@@ -25,7 +25,7 @@ package protocol ObjectStore: AnyObject, Sendable {
   ) throws(StoreError) -> [ObjectValues?]
 
   /// Finds in one go the objects whose members hold the keys of these: for relationships whose key is at the target.
-  /// Those of each object are ordered by their ids.
+  /// Those of each object come in the order in which they are stored.
   func related(
     _ relationship: Relationship, to ids: [ObjectID]
   ) throws(StoreError) -> RelatedObjects

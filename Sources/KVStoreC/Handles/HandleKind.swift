@@ -11,6 +11,7 @@ enum HandleKind: UInt64, CaseIterable {
   case subscription = 7
   case transaction = 8
   case results = 9
+  case context = 10
 
   /// The name in `kv_live_objects` and in messages.
   var name: String {
@@ -24,6 +25,7 @@ enum HandleKind: UInt64, CaseIterable {
     case .subscription: "subscription"
     case .transaction: "transaction"
     case .results: "results"
+    case .context: "context"
     }
   }
 }

@@ -23,6 +23,7 @@ from .backend import Backend, register_backend
 from .changes import Changes, ChangesStream, Deletion, Move, Placed
 from .client import Client, LogLevel
 from .conflict import Conflict, ConflictHandler, Decision
+from .context import Context, MergeConflict, MergePolicy, Object, ObjectGoneError, SaveResult
 from .cursor import Cursor
 from .errors import (
     BusyError,
@@ -114,6 +115,7 @@ __all__ = [
     "Conflict",
     "ConflictError",
     "ConflictHandler",
+    "Context",
     "CorruptError",
     "Cursor",
     "Decision",
@@ -137,6 +139,8 @@ __all__ = [
     "LiveStream",
     "LogLevel",
     "LogoutOptions",
+    "MergeConflict",
+    "MergePolicy",
     "MisuseError",
     "Model",
     "Move",
@@ -144,6 +148,8 @@ __all__ = [
     "NetworkOptions",
     "NoUserError",
     "NotFoundError",
+    "Object",
+    "ObjectGoneError",
     "PendingDetail",
     "PendingError",
     "PendingQueue",
@@ -160,6 +166,7 @@ __all__ = [
     "Request",
     "Results",
     "SaveManyResult",
+    "SaveResult",
     "ServerError",
     "ShareOptions",
     "Sort",

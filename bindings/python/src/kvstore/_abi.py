@@ -169,6 +169,13 @@ TRANSACTION_FN: Final = ctypes.CFUNCTYPE(
     ctypes.c_void_p,
 )
 
+MERGE_FN: Final = ctypes.CFUNCTYPE(
+    None,
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+    ctypes.c_char_p,
+)
+
 #: The types that the letters of the table below stand for.
 KINDS: Final[dict[str, Any]] = {
     "d": ctypes.c_double,
@@ -347,6 +354,34 @@ FUNCTIONS: Final[dict[str, tuple[str, str]]] = {
     "kv_results_refresh": ("i", "pp"),
     "kv_results_statistics": ("i", "pppp"),
     "kv_results_close": ("v", "p"),
+    "kv_context_open": ("i", "pspp"),
+    "kv_context_close": ("v", "p"),
+    "kv_context_insert": ("i", "pssnppp"),
+    "kv_context_get": ("i", "pssppp"),
+    "kv_context_update": ("i", "psssnp"),
+    "kv_context_set": ("i", "psssnp"),
+    "kv_context_delete": ("i", "pssp"),
+    "kv_context_status": ("i", "pssppp"),
+    "kv_context_changes": ("i", "pppp"),
+    "kv_context_fetch": ("i", "pssnppp"),
+    "kv_context_related": ("i", "pssssnpp"),
+    "kv_context_relationships": ("i", "psppp"),
+    "kv_context_hold": ("i", "psnp"),
+    "kv_context_release": ("i", "psnp"),
+    "kv_context_refresh": ("i", "psnip"),
+    "kv_context_undo_begin": ("i", "pp"),
+    "kv_context_undo_end": ("i", "pp"),
+    "kv_context_undo": ("i", "pp"),
+    "kv_context_redo": ("i", "pp"),
+    "kv_context_rollback": ("i", "pp"),
+    "kv_context_save": ("i", "pppp"),
+    "kv_context_conflicts": ("i", "pppp"),
+    "kv_context_resolve": ("i", "psssnp"),
+    "kv_context_save_deciding": ("i", "pppppp"),
+    "kv_context_obtain_ids": ("i", "pppp"),
+    "kv_context_describe": ("i", "pssppp"),
+    "kv_context_locate": ("i", "psppp"),
+    "kv_context_statistics": ("i", "pppp"),
     "kv_backend_register": ("i", "ssnpppp"),
     "kv_backend_unregister": ("i", "sp"),
     "kv_backend_complete": ("i", "qisnp"),

@@ -20,6 +20,7 @@ from ._closing import Closing
 from ._json import from_json
 from ._option_types import ClientOptions, LogoutOptions, NetworkOptions, StoreOptions
 from ._options import StoreType, encode_options, to_json, to_text
+from .context import Context, MergePolicy
 from .errors import KVError, NoUserError, invalid
 from .groups import Groups
 from .model import PLAIN, Model, mapper_of
@@ -133,6 +134,39 @@ class Client(Closing):
     def transaction(self, *, tag: str | None = None) -> Transaction:
         """Begin a transaction over stores of this client; use it in a ``with``."""
         return begin_transaction(self, tag)
+
+    def context(
+        self,
+        *,
+        merge_policy: MergePolicy = "error",
+        relationships: Mapping[str, Mapping[str, Mapping[str, Any]]] | None = None,
+        type: str | None = None,
+        tag: str | None = None,
+        fetch_batch_size: int = 100,
+        cache_bytes: int = 4 << 20,
+        store: str | None = None,
+        store_options: Mapping[str, Any] | None = None,
+    ) -> Context:
+        """Open a context: a working copy of objects, which a ``with`` saves at its end.
+
+        `relationships` come on top of those of the client's schema:
+        ``{"comments": {"post": {"to": "posts", "key": "postId"}}}``. `store` names a type of stores
+        of the application's own.
+        """
+        options: dict[str, Any] = {
+            "mergePolicy": merge_policy,
+            "fetchBatchSize": fetch_batch_size,
+            "cacheBytes": cache_bytes,
+        }
+        given = {
+            "relationships": relationships,
+            "type": type,
+            "tag": tag,
+            "store": store,
+            "storeOptions": store_options,
+        }
+        options |= {name: value for name, value in given.items() if value is not None}
+        return Context(self, options)
 
     def transact(
         self,

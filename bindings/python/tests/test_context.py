@@ -1,0 +1,455 @@
+"""Contexts: faults, unsaved changes, undo, merge policies."""
+
+from __future__ import annotations
+
+import gc
+import os
+import random
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from conftest import APP_KEY
+from context_model import Stored, Working
+
+import kvstore
+from kvstore import Context, MergePolicy, Query
+
+RELATIONSHIPS: dict[str, dict[str, dict[str, Any]]] = {
+    "comments": {"post": {"to": "posts", "key": "postId"}},
+    "posts": {"comments": {"to": "comments", "inverseKey": "postId"}},
+}
+POLICIES: tuple[MergePolicy, ...] = get_args(MergePolicy)
+
+
+@pytest.fixture
+def ctx(local: kvstore.Client) -> Iterator[Context]:
+    context = local.context(relationships=RELATIONSHIPS)
+    yield context
+    context.close()
+
+
+def blog(local: kvstore.Client, posts: int = 20, comments: int = 3) -> None:
+    """Save some posts, each with comments."""
+    local.collection("posts").save_many({"_id": f"p{n}", "n": n} for n in range(posts))
+    if not comments:
+        return
+    local.collection("comments").save_many(
+        {"_id": f"c{n}.{k}", "postId": f"p{n}", "k": k}
+        for n in range(posts)
+        for k in range(comments)
+    )
+
+
+def test_a_with_saves_everything_at_its_end(local: kvstore.Client) -> None:
+    with local.context(relationships=RELATIONSHIPS) as ctx:
+        post = ctx.insert("posts", {"title": "one"})
+        comment = ctx.insert("comments", {"postId": post.id, "text": "well"})
+        post.title = "two"
+        assert comment.post == post
+        assert [one.text for one in post.comments] == ["well"]
+        assert ctx.statistics()["changes"] == 2
+        ids = post.id, comment.id
+    assert local.collection("posts").find_by_id(ids[0])["title"] == "two"
+    assert local.collection("comments").find_by_id(ids[1])["postId"] == ids[0]
+
+    def fail() -> None:
+        with local.context() as ctx:
+            ctx.object("posts", ids[0]).delete()
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert local.collection("posts").count() == 1
+    with pytest.raises(kvstore.MisuseError):
+        ctx.save()
+
+
+def test_faults_are_read_in_batches_and_once(local: kvstore.Client) -> None:
+    blog(local, posts=1000, comments=0)
+    with local.context(fetch_batch_size=64) as ctx:
+        found = ctx.fetch("posts", Query(sort={"n": 1}))
+        assert len(found) == 1000
+        assert ctx.statistics()["reads"] == 0
+        assert found[500].is_fault
+        assert [post.n for post in found] == list(range(1000))
+        assert ctx.statistics()["reads"] == -(-1000 // 64)
+        assert [post.n for post in found[100:200]] == list(range(100, 200))
+        assert not found[500].is_fault
+        assert ctx.statistics()["reads"] == -(-1000 // 64)
+        # By its id, a fault of an open list is read with its batch as well.
+        ctx.refresh()
+        assert ctx.object("posts", "p130").n == 130
+        assert [ctx.object("posts", f"p{n}").n for n in range(128, 192)] == list(range(128, 192))
+        assert ctx.statistics()["reads"] == -(-1000 // 64) + 1
+        found.close()
+
+
+def test_a_small_cache_evicts(local: kvstore.Client) -> None:
+    local.collection("posts").save_many({"_id": f"p{n}", "text": "x" * 1000} for n in range(500))
+    with local.context(cache_bytes=100_000, fetch_batch_size=10) as ctx:
+        assert sum(len(post.text) for post in ctx.fetch("posts")) == 500_000
+        statistics = ctx.statistics()
+        assert statistics["cachedBytes"] <= 100_000
+        assert statistics["reads"] == 50
+
+
+def test_relationships_are_followed_by_batch(local: kvstore.Client) -> None:
+    blog(local, posts=300, comments=3)
+    with local.context(relationships=RELATIONSHIPS) as ctx:
+        comments = ctx.fetch("comments")
+        assert [one.post.n for one in comments] == [n // 3 for n in range(900)]
+        statistics = ctx.statistics()
+        assert (statistics["reads"], statistics["relationshipReads"]) == (9, 9)
+    with local.context(relationships=RELATIONSHIPS) as ctx:
+        posts = ctx.fetch("posts")
+        for post in posts:
+            assert [one.k for one in post.comments] == [0, 1, 2]
+        statistics = ctx.statistics()
+        # The comments came along with their ids.
+        assert (statistics["reads"], statistics["relationshipReads"]) == (3, 3)
+
+
+def test_prefetching_makes_one_query_for_each_relationship(local: kvstore.Client) -> None:
+    blog(local, posts=300, comments=3)
+    with local.context(relationships=RELATIONSHIPS) as ctx:
+        posts = ctx.fetch("posts", prefetch=["comments.post"])
+        before = ctx.statistics()
+        assert before["relationshipReads"] == 2
+        for post in posts:
+            for comment in post.comments:
+                assert comment.post == post
+                assert comment.post.n == post.n
+        after = ctx.statistics()
+        assert (after["reads"], after["relationshipReads"]) == (before["reads"], 2)
+        with pytest.raises(kvstore.InvalidError):
+            ctx.fetch("posts", prefetch=["authors"])
+
+
+def test_a_fetch_sees_unsaved_changes_in_their_places(local: kvstore.Client, ctx: Context) -> None:
+    blog(local, posts=10, comments=0)
+    ctx.get("posts", "p3").n = 7.5
+    ctx.get("posts", "p5").delete()
+    ctx.insert("posts", {"n": 0.5})
+    ctx.get("posts", "p9").n = -1
+    ordered = Query({"n": {"$lt": 8}}, sort={"n": 1})
+    assert [one.n for one in ctx.fetch("posts", ordered)] == [-1, 0, 0.5, 1, 2, 4, 6, 7, 7.5]
+    page = Query({"n": {"$lt": 8}}, sort={"n": 1}, skip=2, limit=3)
+    assert [one.n for one in ctx.fetch("posts", page)] == [0.5, 1, 2]
+    assert ctx.count("posts", ordered) == 9
+    stored = ctx.fetch("posts", ordered, includes_pending_changes=False)
+    assert len(stored) == 8
+    assert {one.id for one in ctx.fetch("posts")} == {
+        one.id for one in ctx.fetch("posts", ordered)
+    } | {"p8"}
+
+
+def test_an_object_deleted_meanwhile_is_gone(local: kvstore.Client, ctx: Context) -> None:
+    blog(local, posts=5, comments=0)
+    found = ctx.fetch("posts")
+    local.collection("posts").remove_by_id("p2")
+    gone = found[2]
+    with pytest.raises(kvstore.NotFoundError):
+        gone.values()
+    with pytest.raises(kvstore.ObjectGoneError):
+        _ = gone.n
+    assert getattr(gone, "n", "gone") == "gone"
+    assert [post.n for post in found if getattr(post, "n", None) is not None] == [0, 1, 3, 4]
+    with pytest.raises(kvstore.NotFoundError):
+        gone["n"] = 1
+    assert ctx.object("posts", "p0").absent is None
+
+
+def test_groups_are_undone_and_made_again(local: kvstore.Client, ctx: Context) -> None:
+    blog(local, posts=2, comments=0)
+    post = ctx.get("posts", "p0")
+    with ctx.undo_group():
+        post.n = 10
+        new = ctx.insert("posts", {"n": 11})
+        ctx.get("posts", "p1").delete()
+    post.n = 20
+    assert ctx.undo()
+    assert post.n == 10
+    assert ctx.undo()
+    assert post.n == 0
+    assert ctx.changes() == {"inserted": [], "updated": [], "deleted": []}
+    assert not ctx.undo()
+    assert ctx.redo()
+    assert (post.n, new.n) == (10, 11)
+    with pytest.raises(kvstore.NotFoundError):
+        ctx.get("posts", "p1")
+    ctx.save()
+    # What was saved can be undone, too; what others have changed since stays.
+    local.collection("posts").update({"_id": "p0"}, {"$set": {"other": True}})
+    ctx.refresh()
+    assert ctx.undo()
+    ctx.save()
+    stored = local.collection("posts").find_by_id("p0")
+    assert (stored["n"], stored["other"]) == (0, True)
+    assert {one["_id"] for one in local.collection("posts").find()} == {"p0", "p1"}
+
+
+def test_a_conflict_is_reported_with_both_sides(local: kvstore.Client, ctx: Context) -> None:
+    store = local.collection("posts")
+    store.save({"_id": "a", "title": "one", "n": 1})
+    mine = ctx.get("posts", "a")
+    mine.title = "mine"
+    ctx.insert("posts", {"title": "new"})
+    store.save({"_id": "a", "title": "theirs", "n": 2})
+    with pytest.raises(kvstore.ConflictError):
+        ctx.save()
+    assert store.count() == 1
+    (conflict,) = ctx.conflicts()
+    assert (conflict.collection, conflict.id) == ("posts", "a")
+    assert conflict.read == {"_id": "a", "title": "one", "n": 1}
+    assert conflict.object == {"_id": "a", "title": "mine", "n": 1}
+    assert conflict.stored == {"_id": "a", "title": "theirs", "n": 2}
+    assert conflict.read_version is not None
+    assert conflict.stored_version == conflict.read_version + 1
+    ctx.resolve(conflict, {"_id": "a", "title": "both"})
+    assert ctx.save().updated == [("posts", "a")]
+    assert store.find_by_id("a") == {"_id": "a", "title": "both"}
+    assert store.count() == 2
+    mine.title = "again"
+    store.remove_by_id("a")
+    assert ctx.save(lambda conflict: "object").inserted == [("posts", "a")]
+    mine.title = "more"
+    store.save({"_id": "a", "title": "other"})
+    ctx.save(lambda conflict: "stored")
+    assert mine.title == "other"
+    with pytest.raises(kvstore.NotFoundError):
+        ctx.resolve(conflict, "stored")
+
+
+def test_the_version_that_the_application_has_seen_counts(local: kvstore.Client) -> None:
+    store = local.collection("posts")
+    store.save({"_id": "a", "n": 1})
+    with local.context(cache_bytes=0) as ctx:
+        held = ctx.get("posts", "a")
+        assert held.n == 1
+        # It leaves the cache, and is changed.
+        store.save_many({"_id": f"x{n}"} for n in range(5))
+        for n in range(5):
+            ctx.get("posts", f"x{n}")
+        store.save({"_id": "a", "n": 2, "m": 1})
+        held["k"] = 3
+        with pytest.raises(kvstore.ConflictError):
+            ctx.save()
+        ctx.save(lambda conflict: {**conflict.stored, "k": 3} if conflict.stored else None)
+    assert store.find_by_id("a") == {"_id": "a", "n": 2, "m": 1, "k": 3}
+
+
+def test_uris_name_objects_after_a_relaunch(tmp_path: Path) -> None:
+    def opened() -> kvstore.Client:
+        return kvstore.Client(app_key=APP_KEY, host=None, data_directory=tmp_path / "data")
+
+    with opened() as client, client.context() as ctx:
+        note = ctx.insert("notes", {"_id": "ä/%", "n": 1})
+        uri = note.uri
+        assert note.reference == "ä/%"
+    with opened() as client, client.context() as ctx:
+        assert ctx.at_uri(uri).n == 1
+        with pytest.raises(kvstore.NotFoundError):
+            ctx.at_uri("kvstore://other/notes/pa")
+        for wrong in ("notes", "kvstore://", "kvstore:///notes/pa", uri + "/x", uri + "%4"):
+            with pytest.raises((kvstore.InvalidError, kvstore.NotFoundError)):
+                ctx.at_uri(wrong)
+
+
+def test_bad_options_and_objects_are_refused(local: kvstore.Client, ctx: Context) -> None:
+    for options in (
+        {"merge_policy": "best"},
+        {"type": "memory"},
+        {"store": "nothing"},
+        {"fetch_batch_size": 0},
+        {"relationships": {"posts": {"comments": {"to": "comments"}}}},
+        {"relationships": {"posts": {"comments": {"inverseKey": "a"}}}},
+    ):
+        with pytest.raises(kvstore.InvalidError):
+            local.context(**options)
+    ctx.insert("posts", {"_id": "a"})
+    with pytest.raises(kvstore.ConflictError):
+        ctx.insert("posts", {"_id": "a"})
+    with pytest.raises(kvstore.InvalidError):
+        ctx.object("posts", "a")["_id"] = "b"
+    with pytest.raises(kvstore.InvalidError):
+        ctx.insert("posts/x", {})
+
+
+def test_two_threads_use_one_context(local: kvstore.Client) -> None:
+    blog(local, posts=50, comments=0)
+    with local.context(merge_policy="objectTrumps") as ctx:
+        failures: list[BaseException] = []
+
+        def work(seed: int) -> None:
+            chance = random.Random(seed)
+            try:
+                for _ in range(300):
+                    post = ctx.object("posts", f"p{chance.randrange(50)}")
+                    match chance.randrange(4):
+                        case 0:
+                            post[f"t{seed}"] = chance.random()
+                        case 1:
+                            post.values()
+                        case 2:
+                            assert len(ctx.fetch("posts")) == 50
+                        case 3:
+                            ctx.save()
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not failures
+    assert local.collection("posts").count() == 50
+
+
+def test_a_context_may_close_with_many_open_faults(local: kvstore.Client) -> None:
+    blog(local, posts=20_000, comments=0)
+    ctx = local.context()
+    found = ctx.fetch("posts")
+    kept = list(found[:5000])
+    ctx.close()
+    for _ in range(2):
+        with pytest.raises(kvstore.MisuseError):
+            kept[3].values()
+    with pytest.raises(kvstore.MisuseError):
+        found[0]
+    found.close()
+    del kept, found
+    gc.collect()
+
+
+# Several writers
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_outcome_is_predicted(local: kvstore.Client, policy: MergePolicy) -> None:
+    seed = int(os.environ.get("KVSTORE_CONTEXT_SEED", random.randrange(1 << 32)))
+    print(f"KVSTORE_CONTEXT_SEED={seed}")
+    chance = random.Random(seed)
+    store = local.collection("notes")
+    model = Stored()
+    with local.context(merge_policy=policy) as one, local.context(merge_policy=policy) as other:
+        pairs = [(one, Working(policy, model)), (other, Working(policy, model))]
+        for _ in range(1500):
+            id = f"n{chance.randrange(6)}"
+            member = chance.choice("ab")
+            value = chance.randrange(3)
+            context, working = chance.choice(pairs)
+            match chance.randrange(10):
+                case 0 | 1 | 2:
+                    change(context, working, id, {member: value})
+                case 3:
+                    change(context, working, id, None)
+                case 4:
+                    insert(context, working, id, {member: value})
+                case 5 | 6:
+                    save(context, working)
+                case 7:
+                    context.refresh(keep_changes=False)
+                    working.refresh()
+                case 8:
+                    # Somebody else, as live data and a pull are.
+                    members = {"_id": id, member: value, "c": chance.randrange(2)}
+                    store.save(members)
+                    model.write(id, members)
+                case 9:
+                    store.remove_by_id(id)
+                    model.write(id, None)
+            for context, working in pairs:
+                shown = context.object("notes", id)
+                assert values(shown) == working.read(id), id
+            assert {e["_id"]: e for e in store.find()} == {
+                id: members for id, (_, members) in model.objects.items()
+            }
+        for context, _ in pairs:
+            context.rollback()
+
+
+def values(one: kvstore.Object) -> dict[str, Any] | None:
+    """Return the members of an object, or None."""
+    try:
+        return one.values()
+    except kvstore.NotFoundError:
+        return None
+
+
+def change(context: Context, working: Working, id: str, members: dict[str, Any] | None) -> None:
+    """Change or delete an object, if it is there."""
+    now = working.read(id)
+    one = context.object("notes", id)
+    if now is None:
+        with pytest.raises(kvstore.NotFoundError):
+            one.delete() if members is None else one.update(**members)
+        return
+    if members is None:
+        one.delete()
+    else:
+        one.update(**members)
+    working.put(id, None if members is None else {**now, **members})
+
+
+def insert(context: Context, working: Working, id: str, members: dict[str, Any]) -> None:
+    """Insert an object, which is refused if the context knows one of this id."""
+    assert values(context.object("notes", id)) == working.read(id)
+    if working.read(id) is not None:
+        with pytest.raises(kvstore.ConflictError):
+            context.insert("notes", {"_id": id, **members})
+        return
+    context.insert("notes", {"_id": id, **members})
+    working.put(id, {"_id": id, **members})
+
+
+def save(context: Context, working: Working) -> None:
+    """Save, if the model says that it may."""
+    if working.save():
+        context.save()
+        return
+    with pytest.raises(kvstore.ConflictError):
+        context.save()
+    conflicts = context.conflicts()
+    assert conflicts
+    for conflict in conflicts:
+        base, mine = working.changes[conflict.id]
+        now = working.stored.objects.get(conflict.id)
+        assert conflict.read == (base and base[1])
+        assert conflict.object == mine
+        assert conflict.stored == (now and now[1])
+
+
+WRITER = """
+import sys, kvstore
+directory, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+with kvstore.Client(app_key="kid_test", host=None, data_directory=directory) as client:
+    for n in range(count):
+        with client.context(merge_policy="error") as ctx:
+            def again(conflict):
+                counts = dict(conflict.stored)
+                counts[name] = counts.get(name, 0) + 1
+                counts["sum"] = counts.get("sum", 0) + 1
+                return counts
+            note = ctx.get("notes", "shared")
+            note.update(**{name: (note[name] or 0) + 1, "sum": (note["sum"] or 0) + 1})
+            ctx.save(again)
+"""
+
+
+def test_two_processes_lose_nothing(tmp_path: Path) -> None:
+    directory = tmp_path / "shared"
+    with kvstore.Client(app_key=APP_KEY, host=None, data_directory=directory) as client:
+        client.collection("notes").save({"_id": "shared"})
+        writers = [
+            subprocess.Popen([sys.executable, "-c", WRITER, str(directory), name, "150"])
+            for name in ("x", "y")
+        ]
+        assert [writer.wait() for writer in writers] == [0, 0]
+        stored = client.collection("notes").find_by_id("shared")
+        assert (stored["x"], stored["y"], stored["sum"]) == (150, 150, 300)
