@@ -251,6 +251,10 @@ extension ClientModels {
           Relationship(
             field.name, from: model.name, to: target, keys: keys, at: .target,
             isToMany: !isSingle)
+        case .manyToMany(_, let join, let keys, _):
+          // It leads to the joining objects, whose own relationships lead on.
+          Relationship(
+            field.name, from: model.name, to: join, keys: keys, at: .target, isToMany: true)
         }
       }
     }

@@ -78,7 +78,8 @@ private struct VersionedWriter {
     _ changes: [VersionedWrite], on db: borrowing Connection
   ) throws(SQLiteError) -> [(index: Int, stored: VersionedRecord?)] {
     records.reserveCapacity(changes.count)
-    var conflicts: [(index: Int, stored: VersionedRecord?)] = []
+    // A deletion may take along what another one is to delete: all of them are looked at first.
+    var conflicts = try self.conflicts(ofDeletions: changes, on: db)
     var start = 0
     while start < changes.count {
       // Neighbours of one collection share its statements.
@@ -88,7 +89,7 @@ private struct VersionedWriter {
         ?? changes.endIndex
       let change = Storage.Change(try storage.catalog.entry(collection, on: db))
       let saver = try EntitySaver(change, on: db)
-      for index in start..<end {
+      for index in start..<end where changes[index].body != nil || conflicts.isEmpty {
         guard try !write(changes[index], saver, onlyChecking: !conflicts.isEmpty, on: db) else {
           continue
         }
@@ -96,6 +97,18 @@ private struct VersionedWriter {
         conflicts.append((index, stored))
       }
       start = end
+    }
+    return conflicts
+  }
+
+  private func conflicts(
+    ofDeletions changes: [VersionedWrite], on db: borrowing Connection
+  ) throws(SQLiteError) -> [(index: Int, stored: VersionedRecord?)] {
+    var conflicts: [(index: Int, stored: VersionedRecord?)] = []
+    for (index, change) in changes.enumerated() where change.body == nil {
+      let table = try storage.catalog.entry(change.collection, on: db).table
+      guard try Self.version(of: change.id, table, on: db) != change.version else { continue }
+      conflicts.append((index, try Storage.record(change.id, table, on: db)))
     }
     return conflicts
   }
@@ -108,15 +121,16 @@ private struct VersionedWriter {
     let change = saver.change
     // That a record is new shows when its insert is not refused.
     if write.version == nil, !onlyChecking { return try insert(write, saver, on: db) }
+    guard let body = write.body else {
+      _ = try storage.remove(
+        [write.id], isConditional: false, collection: write.collection, change, on: db)
+      records.append(nil)
+      return true
+    }
     guard try Self.version(of: write.id, change.table, on: db) == write.version else {
       return false
     }
     guard !onlyChecking, let expected = write.version else { return true }
-    guard let body = write.body else {
-      _ = try Storage.remove(write.id, change: change, on: db)
-      records.append(nil)
-      return true
-    }
     try saver.replace(SavedEntity(id: write.id, bytes: body), on: db)
     records.append(VersionedRecord(id: write.id, version: expected + 1, body: body))
     return true

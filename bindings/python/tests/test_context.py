@@ -339,7 +339,7 @@ def test_every_outcome_is_predicted(local: kvstore.Client, policy: MergePolicy) 
     model = Stored()
     with local.context(merge_policy=policy) as one, local.context(merge_policy=policy) as other:
         pairs = [(one, Working(policy, model)), (other, Working(policy, model))]
-        for _ in range(1500):
+        for _ in range(600):
             id = f"n{chance.randrange(6)}"
             member = chance.choice("ab")
             value = chance.randrange(3)
@@ -453,3 +453,23 @@ def test_two_processes_lose_nothing(tmp_path: Path) -> None:
         assert [writer.wait() for writer in writers] == [0, 0]
         stored = client.collection("notes").find_by_id("shared")
         assert (stored["x"], stored["y"], stored["sum"]) == (150, 150, 300)
+
+
+def test_a_deletion_takes_along_what_belongs_to_the_object(tmp_path: Path) -> None:
+    schema = """
+    type Post @model { id: ID! title: String comments: [Comment] @hasMany }
+    type Comment @model { id: ID! text: String post: Post @belongsTo }
+    """
+    with kvstore.Client(
+        app_key=APP_KEY, host=None, data_directory=tmp_path / "data", schema=schema
+    ) as client:
+        with client.context() as ctx:
+            post = ctx.insert("Post", {"title": "one"})
+            key = "postCommentsId"
+            comments = [ctx.insert("Comment", {"text": str(n), key: post.id}) for n in range(3)]
+        with client.context() as ctx:
+            post = ctx.get("Post", post._id)
+            assert {one.text for one in post.comments} == {"0", "1", "2"}
+            post.delete()
+            ctx.get("Comment", comments[0]._id).delete()
+        assert client.collection("Comment").count() == 0
