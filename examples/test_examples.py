@@ -127,6 +127,61 @@ def test_two_programs_share_a_directory_of_files(language: str, tmp_path: Path) 
     assert len(list((tmp_path / "shared" / "notes").glob("*.json"))) == 3
 
 
+def bug_tracker(language: str, directory: Path) -> list[str]:
+    """Build the tracker of bugs, if needed; return the command that starts it."""
+    sources = EXAMPLES / "bugs"
+    program = directory / "bugs"
+    if language == "python":
+        return [sys.executable, str(sources / "bugs.py")]
+    if language == "go":
+        run(sources / "go", "go", "build", "-o", str(program), ".")
+    else:
+        flags = run(directory, "pkg-config", "--cflags", "--libs", "kvstore", "jansson").split()
+        files = [str(sources / "bugs.c"), str(sources / "bugs_file.c")]
+        run(
+            directory,
+            "gcc",
+            "-std=gnu11",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            *files,
+            "-o",
+            str(program),
+            *flags,
+        )
+    return [str(program)]
+
+
+@pytest.mark.parametrize("store", ["local", "bugs-file"])
+@pytest.mark.parametrize("language", ["c", "python", "go"])
+def test_the_tracker_of_bugs_keeps_them_in_any_store(
+    language: str, store: str, tmp_path: Path
+) -> None:
+    program = bug_tracker(language, tmp_path)
+    data = tmp_path / "data"
+
+    def bugs(*arguments: str) -> str:
+        # Each command is a launch of its own.
+        return run(tmp_path, *program, store, str(data), *arguments).strip()
+
+    id = bugs("add", "It crashes: é", "10").removeprefix("added ")
+    assert bugs("refresh", "250") == "added 250"
+    lines = bugs("list").splitlines()
+    assert lines[0] == "251 bugs"
+    assert lines[1] == f"{id} 10 open It crashes: é"
+    assert len({line.split()[0] for line in lines[1:]}) == 251
+    assert bugs("show", "250") == "Terrible bug 99"
+    bugs("fix", id)
+    bugs("retitle", id, "It crashed")
+    assert bugs("list").splitlines()[1] == f"{id} 10 fixed It crashed"
+    assert bugs("remove", id) == "removed 1"
+    assert bugs("remove", id) == "removed 0"
+    assert bugs("list").splitlines()[0] == "250 bugs"
+    assert (data / "bugs.json").exists() == (store == "bugs-file")
+    assert bool(list(data.rglob("kinvey.kvs"))) == (store == "local")
+
+
 @pytest.mark.parametrize("language", ["c", "python", "go"])
 def test_what_one_terminal_writes_the_other_one_shows(
     language: str, server: Server, tmp_path: Path

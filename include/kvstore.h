@@ -2083,6 +2083,72 @@ KV_API kv_status kv_backend_complete(uint64_t request, kv_status status,
 
 /** @} */
 
+/** @defgroup store_types Stores of your own
+ *  A custom store is where the application keeps its records instead of the library's local database: a file of its own, an
+ *  existing database, a service. Clients are opened with `"store":"<name>"`, and nothing else of their code changes. Of its
+ *  data nothing is kept here: no cache, no queue, no synchronisation. docs/stores.md describes each request and answer.
+ *
+ *  Requests, answers, failures, deadlines and threads are those of backends: kv_backend_complete() completes a request.
+ *  @{ */
+
+/** The functions of a custom store. Members may be added at the end; those that are NULL, or not within `size`, are
+ *  missing. */
+typedef struct kv_store_type {
+  uint32_t size;     /**< Set by the caller to sizeof(kv_store_type). */
+  uint32_t reserved; /**< 0. */
+  /** Loads the store when a client or a context is opened, required. `{"appKey":…,"dataDirectory":…,"tag":…,"options":{…},
+   *  "timeout":seconds}` is answered by `{"type":name,"uuid":text}`: the name that it is registered by, and 1 to 64 letters,
+   *  digits and hyphens that are the same each time that the same data is opened. */
+  kv_backend_fn load;
+  /** A page of a collection, required: as `fetch` of a #kv_backend. */
+  kv_backend_fn fetch;
+  /** Some records, required: as `fetch_ids` of a #kv_backend. */
+  kv_backend_fn values;
+  /** Writes changes all at once or not at all, required. `{"inserted":[{"collection":…,"id":…,"if":null,"record":{…}},…],
+   *  "updated":[{"collection":…,"id":…,"if":version,"record":{…}},…],"deleted":[{"collection":…,"id":…,"if":version},…]}`
+   *  is answered by `{"saved":[record|null,…],"deleted":[bool,…]}`, both of which may be left out: the records inserted and
+   *  then those updated as they are now (null: as sent), and whether each record to be deleted existed. Or nothing was
+   *  written: `{"conflicts":[{"collection":…,"id":…,"record":{…}|null},…]}` or `{"refused":{"message":…,"status":n}}`.
+   *  `if`: as of a #kv_backend. */
+  kv_backend_fn save;
+  /** The ids of the objects that a relationship leads to, or NULL: then `fetch` is asked for those whose `keys` have the ids.
+   *  `{"relationship":name,"collection":…,"target":…,"keys":[…],"ids":[…]}` is answered by `{"related":[[id,…],…]}`, an
+   *  array for each id. */
+  kv_backend_fn relationship;
+  /** Chooses the ids of new records at their first save, or NULL: then the library makes them.
+   *  `{"objects":[{"collection":…,"record":{…}},…]}` is answered by `{"ids":[…]}`, in the same order. */
+  kv_backend_fn obtain_ids;
+  /** May be NULL. */
+  kv_backend_cancel_fn cancel;
+} kv_store_type;
+
+/**
+ * Registers a type of stores for this process, so that clients can be opened with it by the option `"store":"<name>"`.
+ *
+ * A name can be used once, by a store or a backend: to replace a store, unregister it first. Clients that were opened with it
+ * keep using it.
+ *
+ * @param name              not empty, not "local", which is the library's own database
+ * @param description_json  a JSON object, or NULL: as for kv_backend_register()
+ * @param length            bytes, or #KV_NUL_TERMINATED
+ * @param functions         copied
+ * @param free_context      may be NULL, else it is called exactly once: when the store was unregistered, its last client was
+ *                          closed and its functions have returned, on any thread; or before this returns when it fails
+ * @return KV_OK, KV_MISUSE, KV_INVALID, KV_CONFLICT (the name is taken)
+ */
+KV_API kv_status kv_store_type_register(const char *name, KV_OPTIONAL const char *description_json,
+                                        size_t length, const kv_store_type *functions, void *context,
+                                        kv_free_fn free_context, kv_error **error_out);
+
+/**
+ * Unregisters a type of stores. Clients that were opened with it go on using it; no new client can be opened with it.
+ *
+ * @return KV_OK, KV_MISUSE, KV_NOT_FOUND
+ */
+KV_API kv_status kv_store_type_unregister(const char *name, kv_error **error_out);
+
+/** @} */
+
 #ifdef __cplusplus
 }
 #endif

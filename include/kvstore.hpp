@@ -14,6 +14,7 @@
 #define KVSTORE_HPP
 
 #include <kvstore/backend.hpp>
+#include <kvstore/custom_store.hpp>
 #include <kvstore/store.hpp>
 #include <kvstore/context.hpp>
 #include <kvstore/transaction.hpp>

@@ -1,8 +1,13 @@
-/// What a backend of callbacks is asked for.
+/// What a backend or a custom store of callbacks is asked for.
 package enum BackendOperation: String, Sendable, CaseIterable {
   case fetch
+  /// Records by their ids; of a custom store its values.
   case fetchIDs = "fetch_ids"
+  /// Only of backends.
   case changes, write, live
+  /// Only of custom stores.
+  case load, save, relationship
+  case obtainIDs = "obtain_ids"
 }
 
 /// What carries out the requests of a backend: functions of the host.

@@ -8,6 +8,9 @@ extension CallbackRemote {
     _ writes: [RemoteWrite], in collection: String, call: Call,
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
   ) {
+    guard !backend.handler.handles(.save) else {
+      return save(writes, in: collection, call: call, outcome: outcome)
+    }
     var begun = FIFO<(index: Int, request: Result<PendingRequest, StoreError>)>()
     func finishFirst() {
       guard let (index, request) = begun.popFirst() else { return }
@@ -58,7 +61,7 @@ extension CallbackRemote {
   }
 
   /// A new record with its id, which is made here if it has none: what is repeated must be known again.
-  private func identified(_ record: [UInt8]) throws(StoreError) -> (id: String, [UInt8]) {
+  func identified(_ record: [UInt8]) throws(StoreError) -> (id: String, [UInt8]) {
     let format = description.format
     let outline: EntityOutline
     do throws(JSONError) { outline = try EntityScanner.outline(of: record, format) } catch {
@@ -177,7 +180,8 @@ extension RemoteWrite {
 }
 
 extension RemoteOutcome {
-  fileprivate var storedRecord: Result<[UInt8], StoreError> {
+  /// The record of a create.
+  var storedRecord: Result<[UInt8], StoreError> {
     guard case .stored(let record) = self else {
       return .failure(.badAnswer("The backend did not store a new entity."))
     }

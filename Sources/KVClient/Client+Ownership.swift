@@ -79,6 +79,7 @@ extension Client {
       }
       try session.clear()
     }
+    openResults.endAll()
     events.publish(.loggedOut(nil))
     follows.receive(.revived)
   }

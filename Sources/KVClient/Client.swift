@@ -48,6 +48,7 @@ package final class Client: Sendable {
   private let autoPushes: AutoPushes
   package let follows: Follows
   let statusObservers = StatusObservers()
+  let openResults = OpenResults()
   private let state = Monitor(State())
 
   /// `options`: see kv_client_open. Throws `.invalid` naming the option, `.storage`, `.corrupt`, `.full`, `.busy`.
@@ -80,12 +81,20 @@ package final class Client: Sendable {
       return
     }
     let session = Session(try directory.openSession(tag: options.tag))
-    let context = BackendContext(appKey: options.appKey) { () throws(StoreError) in
+    let context = BackendContext(appKey: options.appKey, location: options.location) {
+      () throws(StoreError) in
       try session.current()?.token
     } debug: { [log] text in
       log.write(.debug, text())
     }
     let backend = try open(context)
+    do throws(StoreError) {
+      try backend.load?(options.calls.call(Cancellation(), Progress()))
+    } catch {
+      backend.close()
+      session.close()
+      throw error
+    }
     self.backend = backend
     if backend.accounts == nil {
       session.close()
@@ -140,7 +149,8 @@ package final class Client: Sendable {
   package func store(
     _ collection: String, type: String, _ options: JSONObject?
   ) throws(StoreError) -> DataStore {
-    let type = try StoreType(named: type)
+    let named = try StoreType(named: type)
+    let type = backend?.keepsLocalCopy ?? true ? named : .network
     try Self.check(collection: collection)
     try self.options.models?.check(collection: collection)
     var reader = OptionReader(options ?? [:])
@@ -226,7 +236,7 @@ package final class Client: Sendable {
   var context: DataStore.StoreContext {
     DataStore.StoreContext(
       log: log, operations: operations, events: events, live: liveData,
-      follows: follows,
+      follows: follows, openResults: openResults,
       registerLive: { [weak self] (cancellation) throws(StoreError) in
         guard let self, let live, live.isWanted else { return false }
         try ensureLive(options: Options(), cancellation: cancellation)

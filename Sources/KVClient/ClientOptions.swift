@@ -8,6 +8,8 @@ struct ClientOptions {
   var appKey: String
   /// Opens the backend; nil: a local database without one.
   var backend: BackendFactory?
+  /// Where a custom store is to look for its data.
+  var location: StoreLocation
   /// Nil: collections have any name, and their records any content.
   var models: ClientModels?
   var dataDirectory: String
@@ -29,11 +31,13 @@ struct ClientOptions {
       throw StoreError(.invalid, "The option \"appKey\" is missing.")
     }
     self.appKey = appKey
-    let named = try reader.string("backend")
+    let chosen = try ChosenStore(&reader)
+    let named = chosen.name
     models = try reader.string("schema").map(ClientModels.init)
     let appSync = named == BackendRegistry.appSync ? try AppSyncBackend(&reader) : nil
     if appSync == nil { try Self.checkNoBackend(named, with: models, &reader) }
-    let kinvey = named == nil && models == nil ? try KinveyBackend(appKey, &reader) : nil
+    let isHosted = named == nil && models == nil && !chosen.isLocal
+    let kinvey = isHosted ? try KinveyBackend(appKey, &reader) : nil
     if let directory = try reader.string("dataDirectory") {
       dataDirectory = directory
     } else {
@@ -55,6 +59,9 @@ struct ClientOptions {
     } else {
       backend = try named.map(Self.registered) ?? kinvey?.factory(calls)
     }
+    location = StoreLocation(
+      appKey: appKey, directory: dataDirectory, tag: tag,
+      options: chosen.options, timeout: calls.timeout ?? 60)
     try reader.finish()
   }
 
@@ -94,7 +101,9 @@ struct ClientOptions {
   /// The backend that the application has registered under a name.
   private static func registered(_ name: String) throws(StoreError) -> BackendFactory {
     guard let factory = BackendRegistry.factory(name) else {
-      throw StoreError(.invalid, "The option \"backend\": no backend is registered as \"\(name)\".")
+      throw StoreError(
+        .invalid,
+        "The option \"backend\" or \"store\": no backend or store is registered as \"\(name)\".")
     }
     return factory
   }

@@ -12,8 +12,11 @@ extension DataStore {
     if case .groups(let grouping, let having) = request.content {
       request.content = .groups(grouping.renamed(by: names), having: having)
     }
-    return try perform("fetch", as: .read, run) { (options) throws(StoreError) in
+    let logouts = context.openResults.logouts
+    let found = try perform("fetch", as: .read, run) { (options) throws(StoreError) in
       try engine.fetch(request, named(query), groups: rows ?? query, options: options)
     }
+    context.openResults.add(found.value, begunAfter: logouts)
+    return found
   }
 }

@@ -41,6 +41,8 @@ package final class DataStore: Sendable {
     /// Live data, or why there is none.
     var live: Result<LiveData, StoreError>
     var follows: Follows
+    /// The lists of results that end with a logout.
+    var openResults: OpenResults
     /// Registers the active user for live data; false: the application wants none.
     var registerLive: @Sendable (Cancellation) throws(StoreError) -> Bool
     /// Something was written.

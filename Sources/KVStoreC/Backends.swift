@@ -17,8 +17,10 @@ public func kv_backend_register(
       registered = try text(name, named: "name")
       known = try BackendDescription(
         JSONArgument(description, length, named: "description_json").optionalObject() ?? [:])
+      let table = try backendTable(functions)
       host = HostBackend(
-        try table(functions), context, freeContext, requestsAtOnce: known.requestsAtOnce)
+        table.functions, cancel: table.cancel, context, freeContext,
+        requestsAtOnce: known.requestsAtOnce)
     } catch {
       freeContext?(context)
       throw error
@@ -70,17 +72,34 @@ private func details(_ bytes: UnsafeRawBufferPointer?) -> [UInt8] {
   return Array(bytes)
 }
 
-/// A copy of what the host has given, which may have been compiled with an older or a newer header: what its table
-/// lacks is NULL, what it has beyond ours is ignored.
-private func table(_ functions: UnsafePointer<kv_backend>?) throws(StoreError) -> kv_backend {
+private func backendTable(
+  _ functions: UnsafePointer<kv_backend>?
+) throws(StoreError) -> (
+  functions: [BackendOperation: kv_backend_fn], cancel: kv_backend_cancel_fn?
+) {
   guard let functions else { throw missing("functions") }
-  let size = min(Int(functions.pointee.size), MemoryLayout<kv_backend>.size)
-  var table = kv_backend()
-  withUnsafeMutableBytes(of: &table) {
-    $0.copyMemory(from: UnsafeRawBufferPointer(start: functions, count: size))
-  }
-  guard table.fetch != nil, table.fetch_ids != nil, table.write != nil else {
+  let table = copy(functions, size: functions.pointee.size, kv_backend())
+  guard let fetch = table.fetch, let fetchIDs = table.fetch_ids, let write = table.write else {
     throw StoreError(.invalid, "A backend must have the functions fetch, fetch_ids and write.")
   }
-  return table
+  var found: [BackendOperation: kv_backend_fn] = [
+    .fetch: fetch, .fetchIDs: fetchIDs, .write: write,
+  ]
+  found[.changes] = table.changes
+  found[.live] = table.live
+  return (found, table.cancel)
+}
+
+/// A copy of what the host has given, which may have been compiled with an older or a newer header: what its table
+/// lacks is NULL, what it has beyond ours is ignored.
+func copy<Table: BitwiseCopyable>(
+  _ table: UnsafePointer<Table>, size: UInt32, _ empty: Table
+) -> Table {
+  var copied = empty
+  withUnsafeMutableBytes(of: &copied) {
+    $0.copyMemory(
+      from: UnsafeRawBufferPointer(
+        start: table, count: min(Int(size), MemoryLayout<Table>.size)))
+  }
+  return copied
 }

@@ -417,6 +417,9 @@ static kv_status pointer_kv_context_statistics_json_out(void *a, kv_error **e) {
 static kv_status pointer_kv_backend_register_name(void *a, kv_error **e) { (void)a; return kv_backend_register(NULL, "{}", KV_NUL_TERMINATED, &good_backend, &freed, count_free, e); }
 static kv_status pointer_kv_backend_register_functions(void *a, kv_error **e) { (void)a; return kv_backend_register("a", "{}", KV_NUL_TERMINATED, NULL, &freed, count_free, e); }
 static kv_status pointer_kv_backend_unregister_name(void *a, kv_error **e) { (void)a; return kv_backend_unregister(NULL, e); }
+static kv_status pointer_kv_store_type_register_name(void *a, kv_error **e) { (void)a; return kv_store_type_register(NULL, "{}", KV_NUL_TERMINATED, &good_backend, &freed, count_free, e); }
+static kv_status pointer_kv_store_type_register_functions(void *a, kv_error **e) { (void)a; return kv_store_type_register("a", "{}", KV_NUL_TERMINATED, NULL, &freed, count_free, e); }
+static kv_status pointer_kv_store_type_unregister_name(void *a, kv_error **e) { (void)a; return kv_store_type_unregister(NULL, e); }
 
 typedef struct {
   const char *function, *argument;
@@ -816,6 +819,9 @@ static const misused_call pointer_calls[] = {
     {"kv_backend_register", "name", KINDS, pointer_kv_backend_register_name, 0, 1, 1},
     {"kv_backend_register", "functions", KINDS, pointer_kv_backend_register_functions, 0, 1, 1},
     {"kv_backend_unregister", "name", KINDS, pointer_kv_backend_unregister_name, 0, 1, 0},
+    {"kv_store_type_register", "name", KINDS, pointer_kv_store_type_register_name, 0, 1, 1},
+    {"kv_store_type_register", "functions", KINDS, pointer_kv_store_type_register_functions, 0, 1, 1},
+    {"kv_store_type_unregister", "name", KINDS, pointer_kv_store_type_unregister_name, 0, 1, 0},
 };
 
 /* Frees what is no handle. */

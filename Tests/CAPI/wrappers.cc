@@ -343,6 +343,33 @@ void a_backend_is_a_class() {
   CHECK(is_gone);
 }
 
+// Keeps one record, which a save replaces.
+class Cell : public kvstore::CustomStore {
+ public:
+  void load(kvstore::BackendRequest request, std::string_view) override {
+    CHECK(request.complete(R"({"type":"cell","uuid":"cell-1"})"));
+  }
+  void fetch(kvstore::BackendRequest request, std::string_view) override {
+    CHECK(request.complete(R"({"records":[{"_id":"a","text":"milk"}]})"));
+  }
+  void values(kvstore::BackendRequest request, std::string_view json) override { fetch(request, json); }
+  void save(kvstore::BackendRequest request, std::string_view) override { CHECK(request.complete("{}")); }
+};
+
+void a_store_is_a_class() {
+  CHECK(kvstore::register_store("cell", std::make_shared<Cell>()));
+  CHECK(kvstore::register_store("nothing", nullptr).error().status() == KV_INVALID);
+  {
+    Client client = std::move(*Client::open(std::string(R"({"appKey":"kid","store":"cell","dataDirectory":")") +
+                                            fresh_directory() + "\"}"));
+    Store notes = std::move(*client.open_store("notes"));
+    CHECK(notes.save(R"({"_id":"a","text":"eggs"})"));
+    CHECK(notes.find_by_id("a")->view().find("milk") != std::string_view::npos);
+  }
+  CHECK(kvstore::unregister_store("cell"));
+  CHECK(kvstore::unregister_store("cell").error().status() == KV_NOT_FOUND);
+}
+
 }  // namespace
 
 int main() {
@@ -358,6 +385,7 @@ int main() {
   RUN("exceptions pass by C", exceptions_pass_by_c);
   RUN("conflicts are decided by a lambda", conflicts_are_decided_by_a_lambda);
   RUN("a backend is a class", a_backend_is_a_class);
+  RUN("a store is a class", a_store_is_a_class);
   RUN("every template compiles", every_template_compiles);
   stop_server();
   return finish();

@@ -65,7 +65,7 @@ final class MemoryBackend: BackendHandler {
         ]
       case .write:
         ["results": .array((request["writes"]?.arrayValue ?? []).map { state.write($0) })]
-      case .live: .null
+      case .live, .load, .save, .relationship, .obtainIDs: .null
       }
     }
   }

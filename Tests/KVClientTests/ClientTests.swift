@@ -25,6 +25,10 @@ import Testing
       (#"{"appKey":"k","host":"http://h","appSecret":"s","tag":""}"#, "tag"),
       (#"{"appKey":"k","host":"http://h","appSecret":"s","apiVersion":4}"#, "apiVersion"),
       (#"{"appKey":"k","host":"http://h","appSecret":"s","connections":0}"#, "connections"),
+      (#"{"appKey":"k","store":"local","backend":"b"}"#, "store"),
+      (#"{"appKey":"k","store":"local","host":"http://h"}"#, "host"),
+      (#"{"appKey":"k","store":"no such store"}"#, "no such store"),
+      (#"{"appKey":"k","store":"local","storeOptions":7}"#, "storeOptions"),
       (
         #"{"appKey":"k","host":"http://h","appSecret":"s","customRequestProperties":[]}"#,
         "customRequestProperties"
@@ -163,6 +167,23 @@ import Testing
     for tag in ["one", "two"] {
       #expect(try client.store("notes", type: "sync", ["tag": .string(tag)]).all().isEmpty)
     }
+  }
+
+  @Test("ends open lists of results with the session", arguments: ["sync", "network"])
+  func logoutEndsResults(type: String) throws {
+    let world = try World()
+    let client = try world.member("ana")
+    defer { client.close() }
+    let store = try client.store("notes", type: type, nil)
+    for number in 0..<3 { _ = try store.save(["n": .int(Int64(number))]) }
+    let results = try store.fetch(ResultsRequest(), Query(), run: .init()).value
+    #expect(try results.batch(at: 1).state(at: 1) == .unchanged)
+    var leaving = Client.Leaving()
+    leaving.discardPending = true
+    try client.logout(leaving, Cancellation())
+    #expect(results.count == 3)
+    #expect(results.statistics.cachedRecords == 0)
+    #expect(failure { _ = try results.batch(at: 1) }?.kind == .noUser)
   }
 
   @Test("deletes its user, and keeps the data if told to") func deleteUser() throws {

@@ -119,7 +119,7 @@ private final class Shelf: CustomBackend {
         results.results.append(carryOut(write))
       }
       return try BackendAnswer(results)
-    case .changes, .live: throw BackendFailure(.unsupported, "There is none.")
+    default: throw BackendFailure(.unsupported, "There is none.")
     }
   }
 

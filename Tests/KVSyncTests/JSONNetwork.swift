@@ -58,7 +58,7 @@ final class JSONNetwork: BackendHandler {
     case .fetchIDs: try records(request["ids"]?.arrayValue ?? [])
     case .changes: try changes(since: request["since"]?.stringValue ?? "")
     case .write: ["results": .array(try results(of: request["writes"]?.arrayValue ?? []))]
-    case .live: .null
+    case .live, .load, .save, .relationship, .obtainIDs: .null
     }
   }
 

@@ -288,6 +288,8 @@ func UnregisterBackend(name string) error {
 // A backendHost receives the library's calls, with requests as numbers and JSON, and calls the BackendService.
 type backendHost struct {
 	service BackendService
+	// store is nil unless the service is one.
+	store CustomStore
 	// running has the cancel functions of the current requests, by request number.
 	running sync.Map
 }

@@ -66,6 +66,11 @@ type Options struct {
 	// Backend is "appsync", or the name of a backend that the program registered with [RegisterBackend]. It takes the
 	// place of Host.
 	Backend string `json:"backend,omitempty"`
+	// Store says where the data is: "local", or the name of a store that the program registered with [RegisterStore], or of a
+	// backend. It takes the place of Backend and Host.
+	Store string `json:"store,omitempty"`
+	// StoreOptions are options that only the store understands.
+	StoreOptions any `json:"storeOptions,omitempty"`
 	// Schema is a GraphQL schema. Its models are the collections of a local database, or of the backend "appsync".
 	Schema string `json:"schema,omitempty"`
 	// Endpoint is the address of the API of the backend "appsync".

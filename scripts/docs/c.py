@@ -32,6 +32,7 @@ GUIDES = {
     "results": "results",
     "context": "contexts",
     "backend": "backends",
+    "store_types": "stores",
 }
 
 COMMENT = re.compile(r"/\*\*(?P<text>.*?)\*/(?P<code>[^/]*?)(?=/\*\*|\Z)", re.DOTALL)

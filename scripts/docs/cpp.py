@@ -19,6 +19,7 @@ HEADERS = [
     "kvstore/handle.hpp",
     "kvstore/callback.hpp",
     "kvstore/backend.hpp",
+    "kvstore/custom_store.hpp",
     "kvstore/result.hpp",
     "kvstore/text.hpp",
 ]

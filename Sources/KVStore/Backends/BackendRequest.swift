@@ -25,6 +25,14 @@ public struct BackendRequest: Sendable {
     case write
     /// The changes by other clients from now on.
     case live
+    /// Where a `CustomStore` keeps its data, and what identifies it.
+    case load
+    /// Changes that a `CustomStore` makes all at once.
+    case save
+    /// The ids of the objects that relationships of a `CustomStore` lead to.
+    case relationship
+    /// The ids of new records of a `CustomStore`.
+    case obtainIDs
   }
 
   /// The kind of the request.
@@ -47,6 +55,10 @@ extension BackendRequest.Operation {
       case .changes: .changes
       case .write: .write
       case .live: .live
+      case .load: .load
+      case .save: .save
+      case .relationship: .relationship
+      case .obtainIDs: .obtainIDs
       }
   }
 }

@@ -16,6 +16,9 @@ public struct Configuration: Sendable {
     case instance(String, secret: String)
     /// A backend that the program has registered under this name: see `CustomBackend`.
     case custom(String)
+    /// The store of this name: one that the program has registered (see `CustomStore`), `"local"` for the library's own
+    /// database, or a backend.
+    case store(String)
   }
 
   /// Which failures an acknowledged write survives.
@@ -71,6 +74,7 @@ public struct Configuration: Sendable {
         options["instanceId"] = .string(id)
         options["appSecret"] = .string(secret)
       case .custom(let name): options["backend"] = .string(name)
+      case .store(let name): options["store"] = .string(name)
       }
       options.set("schema", schema)
       options.set("dataDirectory", dataDirectory)

@@ -9,7 +9,8 @@ internal import KVSync
 /// `@unchecked Sendable`: the context is the host's; it is only handed back, on the threads that the header promises.
 /// It is freed when the last client and the registry have let go, and no function runs any more.
 final class HostBackend: BackendHandler, @unchecked Sendable {
-  private let functions: kv_backend
+  private let functions: [BackendOperation: kv_backend_fn]
+  private let cancelFunction: kv_backend_cancel_fn?
   private let context: UnsafeMutableRawPointer?
   private let free: kv_free_fn?
   private let requests: Runner
@@ -20,10 +21,11 @@ final class HostBackend: BackendHandler, @unchecked Sendable {
 
   /// Takes the context over once it has been made: what fails before leaves it to the caller.
   init(
-    _ functions: kv_backend, _ context: UnsafeMutableRawPointer?, _ free: kv_free_fn?,
-    requestsAtOnce: Int
+    _ functions: [BackendOperation: kv_backend_fn], cancel: kv_backend_cancel_fn?,
+    _ context: UnsafeMutableRawPointer?, _ free: kv_free_fn?, requestsAtOnce: Int
   ) {
     self.functions = functions
+    cancelFunction = cancel
     self.context = context
     self.free = free
     requests = Runner(maxThreads: requestsAtOnce)
@@ -36,14 +38,12 @@ final class HostBackend: BackendHandler, @unchecked Sendable {
     free?(context)
   }
 
-  func handles(_ operation: BackendOperation) -> Bool { function(for: operation) != nil }
+  func handles(_ operation: BackendOperation) -> Bool { functions[operation] != nil }
 
   func begin(_ operation: BackendOperation, number: UInt64, request json: [UInt8]) {
     do throws(StoreError) {
       try (operation == .live ? polls : requests).run { [self] in
-        guard PendingRequests.isWaiting(number), let function = function(for: operation) else {
-          return
-        }
+        guard PendingRequests.isWaiting(number), let function = functions[operation] else { return }
         do throws(StoreError) {
           try lend(json) { function(context, number, $0.start, $0.length) }
         } catch {
@@ -56,18 +56,8 @@ final class HostBackend: BackendHandler, @unchecked Sendable {
   }
 
   func cancel(_ number: UInt64) {
-    guard let cancel = functions.cancel else { return }
+    guard let cancel = cancelFunction else { return }
     // Without a thread the host is not told: it finds out when it completes the request.
     try? cancels.run { [self] in cancel(context, number) }
-  }
-
-  private func function(for operation: BackendOperation) -> kv_backend_fn? {
-    switch operation {
-    case .fetch: functions.fetch
-    case .fetchIDs: functions.fetch_ids
-    case .changes: functions.changes
-    case .write: functions.write
-    case .live: functions.live
-    }
   }
 }

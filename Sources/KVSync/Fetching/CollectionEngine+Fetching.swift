@@ -15,7 +15,8 @@ extension CollectionEngine {
     return Answered(results, isLocal: found.isLocal)
   }
 
-  private func source(
+  /// The same as where the records come from.
+  package func source(
     of request: ResultsRequest, _ query: Query, groups: Query, options: CallOptions
   ) throws(StoreError) -> Answered<any RecordSource> {
     let query = query.of(format)

@@ -14,21 +14,22 @@ package final class FetchedResults: Sendable {
     /// By the numbers of batches, which cost their bytes.
     var cache: RecentCache<Int, FetchedBatch>
     var reads = 0
+    /// Where the records come from, or why they cannot be read any more.
+    var source: Result<any RecordSource, StoreError>
   }
 
   package let count: Int
-  private let source: any RecordSource
   private let batchSize: Int
   /// The largest size of a batch that is kept beside others.
   private let maxBatchBytes: Int
   private let state: Monitor<State>
 
   package init(_ source: any RecordSource, batchSize: Int, cacheBytes: Int) {
-    self.source = source
     self.batchSize = max(1, batchSize)
     count = source.count
     maxBatchBytes = max(1, cacheBytes / 2)
-    state = Monitor(State(cache: RecentCache(capacity: maxBatchBytes)))
+    state = Monitor(
+      State(cache: RecentCache(capacity: maxBatchBytes), source: .success(source)))
   }
 
   /// A batch that has the record at a position; reads it, with the rest of its batch, unless that was read lately.
@@ -52,7 +53,15 @@ package final class FetchedResults: Sendable {
 
   private func read(_ range: Range<Int>, _ state: inout State) throws(StoreError) -> FetchedBatch {
     state.reads += 1
-    return try source.read(range, maxBytes: maxBatchBytes)
+    return try state.source.get().read(range, maxBytes: maxBatchBytes)
+  }
+
+  /// Ends the list: whatever is asked of it from now on fails, and nothing of it is held in memory. What was lent stays.
+  package func end(_ error: StoreError) {
+    state.withLock { state in
+      state.cache.removeAll()
+      state.source = .failure(error)
+    }
   }
 
   /// Forgets what was read: each record is read again when it is next asked for.

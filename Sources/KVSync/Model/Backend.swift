@@ -19,6 +19,10 @@ package struct Backend: Sendable {
   package var ping: (@Sendable (Call) throws(StoreError) -> [UInt8])?
   /// Whether it lets somebody write while nobody is logged in. Only asked of one that has users.
   package var acceptsAnonymousWrites = false
+  /// Whether there may be a local copy of its data. Without one, every store of the client is a network store.
+  package var keepsLocalCopy = true
+  /// Loads it for a client that is being opened, which fails if this throws; nil: there is nothing to load.
+  package var load: (@Sendable (Call) throws(StoreError) -> Void)?
   /// What happens to conflicts where nobody says anything else.
   package var conflicts = ConflictStrategy.clientWins
   /// Gives back what it holds: connections, threads. Called once, when nothing asks it any more.
@@ -47,12 +51,16 @@ package struct BackendContext: Sendable {
   /// Writes a line to the client's debug log, which is put together only if somebody listens. It must have nothing that
   /// would let a reader act for the user.
   package var debug: @Sendable (() -> String) -> Void
+  /// Where a custom store is to look for its data.
+  package var location: StoreLocation
 
   package init(
-    appKey: String, token: @escaping @Sendable () throws(StoreError) -> String? = { nil },
+    appKey: String, location: StoreLocation? = nil,
+    token: @escaping @Sendable () throws(StoreError) -> String? = { nil },
     debug: @escaping @Sendable (() -> String) -> Void = { _ in }
   ) {
     self.appKey = appKey
+    self.location = location ?? StoreLocation(appKey: appKey)
     self.token = token
     self.debug = debug
   }

@@ -19,7 +19,7 @@ from ._option_types import (
     WritePolicy,
 )
 from ._options import Condition, FollowOptions, ShareOptions, StoreType
-from .backend import Backend, register_backend
+from .backend import Backend, CustomStore, register_backend, register_store
 from .changes import Changes, ChangesStream, Deletion, Move, Placed
 from .client import Client, LogLevel
 from .conflict import Conflict, ConflictHandler, Decision
@@ -118,6 +118,7 @@ __all__ = [
     "Context",
     "CorruptError",
     "Cursor",
+    "CustomStore",
     "Decision",
     "Deletion",
     "Entity",
@@ -191,6 +192,7 @@ __all__ = [
     "has_feature",
     "live_objects",
     "register_backend",
+    "register_store",
     "register_type",
     "salvage",
     "snippet",

@@ -124,6 +124,22 @@ class BackendStruct(ctypes.Structure):
     )
 
 
+class StoreTypeStruct(ctypes.Structure):
+    """The C struct ``kv_store_type``."""
+
+    _fields_ = (
+        ("size", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+        ("load", BACKEND_FN),
+        ("fetch", BACKEND_FN),
+        ("values", BACKEND_FN),
+        ("save", BACKEND_FN),
+        ("relationship", BACKEND_FN),
+        ("obtain_ids", BACKEND_FN),
+        ("cancel", BACKEND_CANCEL_FN),
+    )
+
+
 FREE_FN: Final = ctypes.CFUNCTYPE(
     None,
     ctypes.c_void_p,
@@ -385,4 +401,6 @@ FUNCTIONS: Final[dict[str, tuple[str, str]]] = {
     "kv_backend_register": ("i", "ssnpppp"),
     "kv_backend_unregister": ("i", "sp"),
     "kv_backend_complete": ("i", "qisnp"),
+    "kv_store_type_register": ("i", "ssnpppp"),
+    "kv_store_type_unregister": ("i", "sp"),
 }

@@ -63,8 +63,15 @@ class ClientOptions(CallOptions, total=False):
     app_secret: str
     #: A backend that was registered by `kv_backend_register`.
     backend: str
+    #: Where the data is, by name, so that the code stays the same: `"local"` (the local database
+    #: without a backend), a store that was registered by `kv_store_type_register`, of whose data
+    #: there is no local copy, or a backend, as the option `backend`.
+    store: str
+    #: What only the store understands, such as the path of its file; for the option `store` only;
+    #: default: `{}`.
+    store_options: Mapping[str, Any]
     #: The backend, such as `"https://baas.kinvey.com"`; null: none, a local database; default:
-    #: required, or `instanceId`, `backend` or `schema`.
+    #: required, or `instanceId`, `backend`, `store` or `schema`.
     host: str | None
     #: A GraphQL schema whose models are the collections.
     schema: str

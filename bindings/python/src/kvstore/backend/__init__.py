@@ -36,8 +36,9 @@
 from __future__ import annotations
 
 from .base import Backend
+from .custom import Change, Conflicts, CustomStore, Location, Metadata, Save, Saved
 from .host import is_cancelled
-from .registration import Registration, register_backend
+from .registration import Registration, register_backend, register_store
 from .requests import (
     ChangedPage,
     Conflicting,
@@ -60,24 +61,32 @@ from .requests import (
 
 __all__ = [
     "Backend",
+    "Change",
     "ChangedPage",
     "Conflicting",
+    "Conflicts",
+    "CustomStore",
     "Delete",
     "Deleted",
     "Fetch",
     "Integer",
     "Later",
     "LivePage",
+    "Location",
+    "Metadata",
     "Ordered",
     "Page",
     "Record",
     "Refused",
     "Registration",
     "Result",
+    "Save",
+    "Saved",
     "Stored",
     "Unconditional",
     "Upsert",
     "Write",
     "is_cancelled",
     "register_backend",
+    "register_store",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from .base import Backend
+from .custom import REQUESTS, RESPONSES
 from .requests import (
     ChangedPage,
     Conflicting,
@@ -64,12 +65,14 @@ def _write(backend: Backend, asked: dict[str, Any]) -> Any:
     return backend.write(asked["collection"], writes)
 
 
-OPERATIONS: Final[dict[str, Callable[[Backend, dict[str, Any]], Any]]] = {
+#: What a request asks of a backend, or of a custom store.
+OPERATIONS: Final[dict[str, Callable[[Any, dict[str, Any]], Any]]] = {
     "fetch": _fetch,
     "fetch_ids": _fetch_ids,
     "changes": _changes,
     "live": _live,
     "write": _write,
+    **REQUESTS,
 }
 
 
@@ -126,4 +129,5 @@ ANSWERS: Final[dict[str, Callable[[Any], dict[str, Any]]]] = {
     "changes": _changed,
     "live": _lived,
     "write": _results,
+    **RESPONSES,
 }

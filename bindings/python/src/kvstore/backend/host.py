@@ -16,6 +16,7 @@ from .._options import to_json
 from ..errors import KVError
 from .base import Backend
 from .coding import ANSWERS, OPERATIONS
+from .custom import CustomStore
 
 _complete = _native.function("kv_backend_complete")
 
@@ -38,9 +39,9 @@ def is_cancelled() -> bool:
 
 @final
 class Host:
-    """Receives the library's requests, as numbers and JSON, and calls the backend."""
+    """Receives the library's requests, as numbers and JSON, and calls the backend or store."""
 
-    def __init__(self, backend: Backend, loop: AbstractEventLoop | None) -> None:
+    def __init__(self, backend: Backend | CustomStore, loop: AbstractEventLoop | None) -> None:
         self._backend = backend
         self._loop = loop
         self._lock = threading.Lock()

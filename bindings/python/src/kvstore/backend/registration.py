@@ -13,6 +13,7 @@ from .._closing import Closing
 from .._options import to_json, to_text
 from .base import Backend
 from .coding import OPERATIONS
+from .custom import CustomStore
 from .host import Host
 from .requests import (
     Integer,
@@ -21,22 +22,25 @@ from .requests import (
 
 _register = _native.function("kv_backend_register")
 _unregister = _native.function("kv_backend_unregister")
+_register_store = _native.function("kv_store_type_register")
+_unregister_store = _native.function("kv_store_type_unregister")
 
 
 class Registration(Closing):
-    """The registration of a backend under a name, until it is closed."""
+    """The registration of a backend or a store under a name, until it is closed."""
 
-    __slots__ = ("_is_closed", "name")
+    __slots__ = ("_is_closed", "_unregister", "name")
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, unregister: Any) -> None:
         self.name = name
+        self._unregister = unregister
         self._is_closed = False
 
     def close(self) -> None:
         """Unregister the name. No client can be opened with it any more; open ones go on."""
         if not self._is_closed:
             self._is_closed = True
-            _native.call(_unregister, to_text(self.name, "name"))
+            _native.call(self._unregister, to_text(self.name, "name"))
 
     def __repr__(self) -> str:
         return f"<kvstore.backend.Registration of {self.name!r}>"
@@ -61,10 +65,30 @@ def register_backend(
     _native.call(
         _register, given, text, len(text), ctypes.byref(functions), host.token, FREE_POINTER
     )
-    return Registration(name)
+    return Registration(name, _unregister)
 
 
-def _description(backend: Backend) -> dict[str, Any]:
+def register_store(
+    name: str, store: CustomStore, *, loop: AbstractEventLoop | None = None
+) -> Registration:
+    """Register a store under a name, for the option ``store`` of clients.
+
+    As :func:`register_backend`, with which it shares the names. ``"local"`` is the library's own
+    database.
+    """
+    if not isinstance(store, CustomStore):
+        raise TypeError(f"a {type(store).__name__} is not a kvstore.CustomStore")
+    text = to_json(_description(store))
+    given = to_text(name, "name")
+    functions = _functions_of_store(store)
+    host = Host(store, loop)
+    _native.call(
+        _register_store, given, text, len(text), ctypes.byref(functions), host.token, FREE_POINTER
+    )
+    return Registration(name, _unregister_store)
+
+
+def _description(backend: Backend | CustomStore) -> dict[str, Any]:
     id = backend.id
     parts: Sequence[str | Integer] = [id] if isinstance(id, (str, Integer)) else id
     rights = {"permissions": backend.permissions, "creator": backend.creator}
@@ -134,5 +158,22 @@ def _functions_of(backend: Backend) -> _abi.BackendStruct:
         changes=_thunks["changes"] if has_changes else missing,
         write=_thunks["write"],
         live=_thunks["live"] if has_live else missing,
+        cancel=_cancel_thunk,
+    )
+
+
+def _functions_of_store(store: CustomStore) -> _abi.StoreTypeStruct:
+    """Return the table of a store's functions; the library copies it."""
+    missing = _abi.BACKEND_FN()
+    has_relationship = type(store).relationship is not CustomStore.relationship
+    has_ids = type(store).obtain_ids is not CustomStore.obtain_ids
+    return _abi.StoreTypeStruct(
+        size=ctypes.sizeof(_abi.StoreTypeStruct),
+        load=_thunks["load"],
+        fetch=_thunks["fetch"],
+        values=_thunks["values"],
+        save=_thunks["save"],
+        relationship=_thunks["relationship"] if has_relationship else missing,
+        obtain_ids=_thunks["obtain_ids"] if has_ids else missing,
         cancel=_cancel_thunk,
     )

@@ -1,0 +1,175 @@
+/* A store of functions, in place of the local database. */
+#define _GNU_SOURCE
+#include "check.h"
+#include "fixture.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* What the store does with a request. */
+enum mood { WELL, SILENT, GARBAGE, FEW, FAILS, CALLS_BACK };
+
+/* One record, {"_id":"a","n":1}, which a save replaces or removes. */
+typedef struct {
+  _Atomic enum mood mood;
+  _Atomic int is_there, frees, cancels, loads, saves;
+  kv_store *store;
+} cell;
+
+static const char RECORD[] = "{\"_id\":\"a\",\"n\":1}";
+
+static void complete(uint64_t request, const char *json) {
+  STATUS(KV_OK, kv_backend_complete(request, KV_OK, json, KV_NUL_TERMINATED, &error));
+}
+
+/* True: the request is done with. */
+static int misbehaves(cell *cell, uint64_t request) {
+  int64_t count;
+  switch (cell->mood) {
+    case WELL: return 0;
+    case SILENT: return 1;
+    case GARBAGE: return complete(request, "]"), 1;
+    case FEW: return complete(request, "{\"records\":[],\"saved\":[]}"), 1;
+    case FAILS:
+      STATUS(KV_OK, kv_backend_complete(request, KV_FORBIDDEN, NULL, 0, &error));
+      return 1;
+    case CALLS_BACK:
+      cell->mood = WELL;
+      OK(kv_store_count(cell->store, NULL, NULL, &count, &error));
+      return 0;
+  }
+  return 0;
+}
+
+static void on_load(void *context, uint64_t request, const char *json, size_t length) {
+  cell *cell = context;
+  CHECK(strlen(json) == length && strstr(json, "\"dataDirectory\":\"/"));
+  cell->loads++;
+  if (!misbehaves(cell, request)) complete(request, "{\"type\":\"cell\",\"uuid\":\"cell-1\"}");
+}
+
+static void on_read(void *context, uint64_t request, const char *json, size_t length) {
+  char answer[80];
+  cell *cell = context;
+  (void)json, (void)length;
+  if (misbehaves(cell, request)) return;
+  snprintf(answer, sizeof answer, "{\"records\":[%s]}", cell->is_there ? RECORD : "");
+  complete(request, answer);
+}
+
+static void on_save(void *context, uint64_t request, const char *json, size_t length) {
+  char answer[80];
+  cell *cell = context;
+  (void)length;
+  cell->saves++;
+  if (misbehaves(cell, request)) return;
+  snprintf(answer, sizeof answer, "{\"deleted\":[%s]}", cell->is_there ? "true" : "false");
+  int is_deletion = strstr(json, "\"deleted\":[]") == NULL;
+  cell->is_there = !is_deletion;
+  complete(request, is_deletion ? answer : "{}");
+}
+
+static void on_cancel(void *context, uint64_t request) {
+  (void)request;
+  ((cell *)context)->cancels++;
+}
+
+static void on_free(void *context) { ((cell *)context)->frees++; }
+
+/* Waits for a count: a function may return a moment after its request was completed. */
+static void becomes(int wanted, const _Atomic int *count) {
+  for (int i = 0; i < 20000 && *count != wanted; i++) usleep(1000);
+  NUMBER(wanted, *count);
+}
+
+static const kv_store_type functions = {.size = sizeof functions,
+                                        .load = on_load,
+                                        .fetch = on_read,
+                                        .values = on_read,
+                                        .save = on_save,
+                                        .cancel = on_cancel};
+
+static kv_status opened(double timeout, kv_client **client, kv_error **error_out) {
+  char options[512];
+  snprintf(options, sizeof options,
+           "{\"appKey\":\"kid\",\"store\":\"cell\",\"retries\":0,\"timeout\":%g,\"dataDirectory\":\"%s\"}",
+           timeout, fresh_directory());
+  return kv_client_open(options, KV_NUL_TERMINATED, client, error_out);
+}
+
+static void keeps_the_records(void) {
+  cell cell = {0};
+  kv_client *client = NULL;
+  kv_store *store = NULL;
+  char *json = NULL;
+  int64_t count;
+  OK(kv_store_type_register("cell", NULL, 0, &functions, &cell, on_free, &error));
+  OK(opened(30, &client, &error));
+  NUMBER(1, cell.loads);
+  OK(kv_store_open(client, "things", "sync", NULL, &store, &error));
+  OK(kv_store_save(store, RECORD, KV_NUL_TERMINATED, NULL, &json, NULL, &error));
+  CHECK(json && strstr(json, "\"n\":1"));
+  kv_free(json);
+  OK(kv_store_count(store, NULL, NULL, &count, &error));
+  NUMBER(1, count);
+  cell.mood = CALLS_BACK;
+  cell.store = store;
+  OK(kv_store_count(store, NULL, NULL, &count, &error));
+  OK(kv_store_remove_by_id(store, "a", NULL, &count, &error));
+  NUMBER(1, count);
+  OK(kv_store_remove_by_id(store, "a", NULL, &count, &error));
+  NUMBER(0, count);
+  STATUS(KV_UNSUPPORTED, kv_store_push(store, NULL, NULL, NULL, &error));
+  OK(kv_store_type_unregister("cell", &error));
+  NUMBER(0, cell.frees);
+  OK(kv_store_close(store));
+  OK(kv_client_close(client));
+  becomes(1, &cell.frees);
+}
+
+static void is_not_trusted(void) {
+  cell cell = {0};
+  kv_client *client = NULL;
+  kv_store *store = NULL;
+  OK(kv_store_type_register("cell", NULL, 0, &functions, &cell, on_free, &error));
+  OK(opened(30, &client, &error));
+  OK(kv_store_open(client, "things", "sync", NULL, &store, &error));
+  cell.mood = GARBAGE;
+  STATUS(KV_PROTOCOL, kv_store_save(store, RECORD, KV_NUL_TERMINATED, NULL, NULL, NULL, &error));
+  cell.mood = FEW;
+  STATUS(KV_PROTOCOL, kv_store_save(store, RECORD, KV_NUL_TERMINATED, NULL, NULL, NULL, &error));
+  cell.mood = FAILS;
+  STATUS(KV_FORBIDDEN, kv_store_save(store, RECORD, KV_NUL_TERMINATED, NULL, NULL, NULL, &error));
+  cell.mood = SILENT;
+  STATUS(KV_TIMEOUT, kv_store_save(store, RECORD, KV_NUL_TERMINATED, "{\"timeout\":0.05}", NULL,
+                                   NULL, &error));
+  OK(kv_client_close(client));
+  NUMBER(0, cell.frees);
+  STATUS(KV_TIMEOUT, opened(0.05, &client, &error));
+  cell.mood = GARBAGE;
+  STATUS(KV_PROTOCOL, opened(30, &client, &error));
+  OK(kv_store_type_unregister("cell", &error));
+  becomes(1, &cell.frees);
+  NUMBER(2, cell.cancels);
+}
+
+static void registers_what_is_whole(void) {
+  cell cell = {0};
+  kv_store_type less = functions;
+  STATUS(KV_MISUSE, kv_store_type_register("cell", NULL, 0, NULL, &cell, on_free, &error));
+  less.save = NULL;
+  STATUS(KV_INVALID, kv_store_type_register("cell", NULL, 0, &less, &cell, on_free, &error));
+  less = functions;
+  less.size = 8;
+  STATUS(KV_INVALID, kv_store_type_register("cell", NULL, 0, &less, &cell, on_free, &error));
+  STATUS(KV_CONFLICT, kv_store_type_register("local", NULL, 0, &functions, &cell, on_free, &error));
+  STATUS(KV_NOT_FOUND, kv_store_type_unregister("cell", &error));
+  becomes(4, &cell.frees);
+}
+
+int main(void) {
+  RUN("a store of functions keeps the records, and the library none", keeps_the_records);
+  RUN("what a store does wrong is an error", is_not_trusted);
+  RUN("registering checks what it is given, and frees the context once", registers_what_is_whole);
+  return finish();
+}

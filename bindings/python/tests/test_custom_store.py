@@ -1,0 +1,248 @@
+"""Stores of the program's own, in place of the local database."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kvstore
+from kvstore.backend import (
+    Change,
+    Conflicts,
+    Fetch,
+    Integer,
+    Location,
+    Metadata,
+    Page,
+    Record,
+    Save,
+    Saved,
+)
+
+
+class Box(kvstore.CustomStore):
+    """Records in memory, with revisions."""
+
+    version = Integer("rev")
+
+    def __init__(self) -> None:
+        self.records: dict[tuple[str, Any], Record] = {}
+        self.saves: list[Save] = []
+        self.location: Location | None = None
+        #: Runs in place of a method.
+        self.instead: dict[str, Callable[[], Any]] = {}
+
+    def _answer(self, name: str, right: Callable[[], Any]) -> Any:
+        return self.instead.get(name, right)()
+
+    def load(self, location: Location) -> Any:
+        """Note the location."""
+        self.location = location
+        return self._answer("load", lambda: Metadata("box", "box-1"))
+
+    def fetch(self, request: Fetch) -> Any:
+        """Give everything on one page."""
+        return self._answer(
+            "fetch",
+            lambda: Page(
+                [r for (name, _), r in self.records.items() if name == request.collection]
+            ),
+        )
+
+    def values(self, collection: str, ids: Sequence[Any]) -> Any:
+        """Give these records."""
+        return self._answer(
+            "values",
+            lambda: [
+                self.records[collection, id] for id in ids if (collection, id) in self.records
+            ],
+        )
+
+    def save(self, save: Save) -> Any:
+        """Note the save, and carry it out."""
+        self.saves.append(save)
+        return self._answer("save", lambda: self._saved(save))
+
+    def _saved(self, save: Save) -> Saved | Conflicts:
+        def stored(change: Change) -> Record | None:
+            return self.records.get((change.collection, change.id))
+
+        changes = [*save.inserted, *save.updated, *save.deleted]
+        conflicts = [
+            (change, stored(change))
+            for change in changes
+            if not change.may_replace((stored(change) or {}).get("rev"))
+        ]
+        if conflicts:
+            return Conflicts(conflicts)
+        for change in (*save.inserted, *save.updated):
+            revision = (stored(change) or {"rev": 0})["rev"] + 1
+            self.records[change.collection, change.id] = {**(change.record or {}), "rev": revision}
+        existed = [
+            self.records.pop((change.collection, change.id), None) is not None
+            for change in save.deleted
+        ]
+        return Saved(
+            [
+                self.records[change.collection, change.id]
+                for change in changes[: len(changes) - len(existed)]
+            ],
+            existed,
+        )
+
+
+@contextmanager
+def opened(box: Box, directory: Path, **options: Any) -> Iterator[kvstore.Client]:
+    """Yield a client of a store."""
+    with (
+        kvstore.register_store("box", box),
+        kvstore.Client(app_key="kid", store="box", data_directory=directory, **options) as client,
+    ):
+        yield client
+
+
+def test_what_is_saved_is_in_the_store_alone(tmp_path: Path) -> None:
+    box = Box()
+    with opened(box, tmp_path, store_options={"shelf": 3}) as client:
+        notes = client.collection("notes")
+        saved = notes.save({"n": 1})
+        assert saved["rev"] == 1
+        assert notes.save({**saved, "n": 2})["rev"] == 2
+        result = notes.save_many([{"_id": f"k{n:02}", "n": n} for n in range(20)])
+        assert not result.errors
+        # All of them in one step.
+        assert [len(save.inserted) for save in box.saves if save.inserted] == [1, 20]
+        query = kvstore.Query({"n": {"$gte": 5}}, sort={"n": -1}, limit=3)
+        assert [note["n"] for note in notes.find(query)] == [19, 18, 17]
+        with notes.results(kvstore.Query(sort={"n": 1})) as found:
+            assert len(found) == 21
+            assert found[-1]["n"] == 19
+        assert notes.count() == 21
+        assert notes.remove_by_id("k00") == 1
+        assert notes.remove_by_id("k00") == 0
+        assert notes.remove({"n": {"$lt": 10}}) == 10
+        assert len(box.records) == 10
+        with pytest.raises(kvstore.UnsupportedError):
+            notes.push()
+    assert box.location is not None
+    assert (box.location.app_key, box.location.options) == ("kid", {"shelf": 3})
+    assert not list(tmp_path.rglob("kinvey.kvs"))
+
+
+def test_each_of_many_has_a_result_if_one_is_refused(tmp_path: Path) -> None:
+    with opened(Box(), tmp_path) as client:
+        notes = client.collection("notes")
+        notes.save({"_id": "b"})
+        result = notes.save_many([{"_id": "a"}, {"_id": "b"}, {"_id": "c"}])
+        assert [error.index for error in result.errors] == [1]
+        assert notes.count() == 3
+
+
+def test_a_condition_is_checked_by_the_store(tmp_path: Path) -> None:
+    with opened(Box(), tmp_path) as client:
+        notes = client.collection("notes")
+        notes.save({"_id": "a"})
+        with pytest.raises(kvstore.ConflictError):
+            notes.insert({"_id": "a"})
+
+
+@pytest.mark.parametrize(
+    "metadata", [Metadata("other", "a"), Metadata("box", ""), Metadata("box", "a b")]
+)
+def test_metadata_is_validated_when_a_client_is_opened(tmp_path: Path, metadata: Any) -> None:
+    box = Box()
+    box.instead["load"] = lambda: metadata
+    with (
+        kvstore.register_store("box", box),
+        pytest.raises(kvstore.ProtocolError),
+    ):
+        kvstore.Client(app_key="kid", store="box", data_directory=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {"save": lambda: Saved([])},
+        {"save": lambda: Saved([{"_id": "z"}])},
+        {"save": lambda: Saved([{"_id": "a"}], [True])},
+        {"save": lambda: Conflicts([])},
+        {"save": lambda: Conflicts([(Change("other", "z", None), None)])},
+    ],
+)
+def test_a_malformed_answer_fails_the_save(tmp_path: Path, answers: dict[str, Any]) -> None:
+    box = Box()
+    box.instead = answers
+    with opened(box, tmp_path, retries=0) as client, pytest.raises(kvstore.ProtocolError):
+        client.collection("notes").save({"_id": "a"})
+
+
+def test_a_store_that_hangs_ends_with_the_deadline_and_with_the_client(tmp_path: Path) -> None:
+    box = Box()
+    released, hanging = threading.Event(), threading.Event()
+
+    def hang() -> Page:
+        hanging.set()
+        released.wait(60)
+        return Page([])
+
+    box.instead["fetch"] = hang
+    try:
+        with opened(box, tmp_path, retries=0) as client:
+            notes = client.collection("notes")
+            with pytest.raises(kvstore.TimeoutError):
+                notes.count(timeout=0.05)
+            hanging.clear()
+            failures: list[BaseException] = []
+
+            def count() -> None:
+                try:
+                    notes.count()
+                except kvstore.KVError as error:
+                    failures.append(error)
+
+            thread = threading.Thread(target=count)
+            thread.start()
+            assert hanging.wait(60)
+            client.close()
+            thread.join(60)
+            # The call is over; its own handle may have gone with the client before it looked.
+            assert len(failures) == 1
+            assert isinstance(failures[0], (kvstore.CancelledError, kvstore.MisuseError))
+    finally:
+        released.set()
+
+
+def test_a_store_may_call_the_library(tmp_path: Path) -> None:
+    box = Box()
+    with opened(box, tmp_path) as client:
+        notes = client.collection("notes")
+        notes.save({"_id": "a"})
+        counts: list[int] = []
+
+        def call_back() -> list[Record]:
+            counts.append(notes.count())
+            return list(box.records.values())
+
+        box.instead["values"] = call_back
+        assert notes.find_by_id("a")["rev"] == 1
+        assert counts == [1]
+
+
+def test_stores_and_backends_share_their_names(tmp_path: Path) -> None:
+    with (
+        kvstore.register_store("box", Box()),
+        pytest.raises(kvstore.ConflictError),
+    ):
+        kvstore.register_store("box", Box())
+    with pytest.raises(kvstore.ConflictError):
+        kvstore.register_store("local", Box())
+    with pytest.raises(kvstore.InvalidError, match="box"):
+        kvstore.Client(app_key="kid", store="box", data_directory=tmp_path)
+    with kvstore.Client(app_key="kid", store="local", data_directory=tmp_path) as client:
+        client.collection("notes").save({"_id": "a"})
+        assert client.collection("notes").count() == 1
