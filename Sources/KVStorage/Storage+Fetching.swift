@@ -10,6 +10,11 @@ extension Storage {
   ) throws(StoreError) -> RecordRows {
     try collect(from: collection, within: budget) { (db, table, rows) throws(SQLiteError) in
       let plan = try indexes.plan(query, table, writtenSince: writtenSince, on: db)
+      if let list = plan.selection.list,
+        try list.each(on: db, { rows.append($0, version: $1) })
+      {
+        return
+      }
       let found = try db.statement(plan.selection.page("e.n, e.version"))
       while try found.step() { rows.append(found) }
     }
@@ -75,8 +80,12 @@ private struct Collected {
 
   /// Adds a row of a statement whose first columns are its number and its version.
   mutating func append(_ row: borrowing Statement) {
+    append(row.int64(0), version: row.int64(1))
+  }
+
+  mutating func append(_ row: Int64, version: Int64) {
     guard failure == nil else { return }
-    do throws(StoreError) { try rows.append(row.int64(0), version: row.int64(1)) } catch {
+    do throws(StoreError) { try rows.append(row, version: version) } catch {
       failure = error
     }
   }

@@ -64,7 +64,16 @@ struct TableQuery: Sendable {
     return DeepPage(
       index: SQLFragment(source), table: table.entities, condition: pageCondition,
       order: parts.walk,
-      rows: EntityPage.rows(of: query), projection: query.projection)
+      rows: EntityPage.rows(of: query), projection: query.projection,
+      isWhole: parts.pageCondition == "1")
+  }
+
+  /// All rows in the order of an index; nil if the index does not decide which rows they are, or not in which order.
+  var list: OrderedList? {
+    guard since == nil, !query.isPaged, let source = parts.walkSource else { return nil }
+    return OrderedList(
+      index: SQLFragment(source), table: table.entities, condition: pageCondition,
+      order: parts.walk)
   }
 
   /// A SELECT of how many rows meet the condition.

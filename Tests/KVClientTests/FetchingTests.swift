@@ -105,6 +105,34 @@ import Testing
     }
   }
 
+  @Test(
+    "Long lists and far pages in the order of an index are those of a sort",
+    arguments: [#"{"g":1}"#, #"{"g":-1}"#, #"{"n":-1}"#])
+  func longLists(sort: String) throws {
+    // Ids in another order than the rows; one key of many, and many of one.
+    let ids = (0..<3000).map { ($0 * 7919) % 3001 }
+    let entities = ids.map { #"{"_id":"k\#($0)","g":\#($0 < 1800 ? 0 : $0 / 3),"n":\#($0 % 40)}"# }
+    try save("[\(entities.joined(separator: ","))]")
+    for id in 0..<40 { _ = try store.remove(id: "k\(id * 70)", .init()) }
+    let modifiers = #"{"sort":\#(sort)}"#
+    let sorted = try all(fetch(by: modifiers))
+    _ = try store.createIndex(#"{"keys":{"g":1}}"#)
+    _ = try store.createIndex(#"{"keys":{"n":1}}"#)
+    let results = try fetch(by: modifiers)
+    #expect(try all(results) == sorted)
+    #expect(
+      try (0..<results.count).allSatisfy { try results.batch(at: $0).state(at: $0) == .unchanged })
+    for skip in [300, 1000, 1700, 1790, 2000, 2900, sorted.count - 5, sorted.count, 5000] {
+      let page = #"{"sort":\#(sort),"skip":\#(skip),"limit":100}"#
+      let cursor = try store.find(try Query(filter: "{}", modifiers: page), .init()).value
+      var found: [String] = []
+      while let text = try cursor.next({ String(decoding: $0, as: UTF8.self) }) {
+        found.append(text)
+      }
+      #expect(found == Array(sorted.dropFirst(skip).prefix(100)), "\(skip)")
+    }
+  }
+
   @Test("A record that was deleted or changed meanwhile is told as such; the list stays")
   func changes() throws {
     try save(0..<5)
