@@ -41,7 +41,7 @@ extension Service {
 
   func restore(_ call: AuthenticatedRequest, _ id: String) throws(ServerError) -> Response {
     try call.requireMaster()
-    try store.accounts.restore(id, for: call.principal, of: call.app.number)
+    try store.accounts.restore(id, for: call.principal(), of: call.app.number)
     return Response(204)
   }
 
