@@ -7,6 +7,8 @@ package final class EntityList: BodySource, @unchecked Sendable {
   /// What one answer holds at the most; the rest is silently left out, as the protocol has it.
   package static let maxEntities = 10_000
   package static let maxBytes = 100 << 20
+  /// How many bytes of it are made at once, unless somebody wants it otherwise.
+  package static let pieceBytes = 256 << 10
 
   /// Whether the last piece has been made.
   package private(set) var isDone = false
@@ -30,7 +32,7 @@ package final class EntityList: BodySource, @unchecked Sendable {
   package init(
     _ cursor: any EntityCursor, _ projection: Projection?, limit: Int? = nil,
     head: [UInt8] = [UInt8(ascii: "[")], tail: [UInt8] = [UInt8(ascii: "]")],
-    pieceBytes: Int = 256 << 10, namesDamaged: Bool = false,
+    pieceBytes: Int = EntityList.pieceBytes, namesDamaged: Bool = false,
     transform: (@Sendable (Payload) throws(ServerError) -> [UInt8])? = nil,
     reportDamage: @escaping @Sendable (String) -> Void = { _ in }
   ) {

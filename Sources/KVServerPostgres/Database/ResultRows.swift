@@ -41,7 +41,9 @@ final class ResultRows {
     isNull(row, column) ? nil : text(row, column)
   }
 
-  func int64(_ row: Int, _ column: Int) -> Int64 { Self.integer(bytes(row, column)[...]) }
+  func int64(_ row: Int, _ column: Int) -> Int64 {
+    BinaryValue.integer(bytes(row, column)[...])
+  }
 
   func optionalInt64(_ row: Int, _ column: Int) -> Int64? {
     isNull(row, column) ? nil : int64(row, column)
@@ -55,24 +57,6 @@ final class ResultRows {
 
   /// An array of texts; NULL has none.
   func texts(_ row: Int, _ column: Int) -> [String] {
-    let bytes = bytes(row, column)
-    // Dimensions, whether there are NULLs, the type; then length and lower bound.
-    guard bytes.count >= 20 else { return [] }
-    let count = Int(Self.integer(bytes[12..<16]))
-    var (texts, offset): ([String], Int) = ([], 20)
-    while texts.count < count, offset + 4 <= bytes.count {
-      let length = Int(Self.integer(bytes[offset..<offset + 4]))
-      offset += 4
-      guard length >= 0, offset + length <= bytes.count else { break }
-      texts.append(String(decoding: bytes[offset..<offset + length], as: UTF8.self))
-      offset += length
-    }
-    return texts
-  }
-
-  /// A number of 4 or 8 bytes with its sign.
-  private static func integer(_ bytes: Slice<UnsafeRawBufferPointer>) -> Int64 {
-    let value = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    return bytes.count == 4 ? Int64(Int32(truncatingIfNeeded: value)) : Int64(bitPattern: value)
+    BinaryValue.texts(bytes(row, column))
   }
 }

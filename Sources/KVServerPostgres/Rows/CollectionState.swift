@@ -50,15 +50,12 @@ struct CollectionState: Sendable {
     static let all: Parts = [.indexes, .listeners, .rights]
   }
 
-  /// How many columns `columns` has.
-  static let width = 14
-
-  /// One row. `claim`: who it is read for.
+  /// One row with one column, which `init` reads. `claim`: who it is read for.
   static func select(
     _ key: CollectionKey, for claim: Claim = .principal(.master), _ parts: Parts = .all
   ) -> SQL {
     """
-    SELECT \(columns(key, for: claim, parts)) FROM \(tables(key, for: claim))
+    SELECT \(record(key, for: claim, parts)) FROM \(tables(key, for: claim))
     WHERE a.number = \(bind: key.app)
     """
   }
@@ -66,25 +63,40 @@ struct CollectionState: Sendable {
   /// The same with the row of an entity after it.
   static func select(_ key: CollectionKey, for claim: Claim, with id: String) -> SQL {
     """
-    SELECT \(columns(key, for: claim, [])), \(StoredRow.columns(of: "e."))
-    FROM \(tables(key, for: claim)) LEFT JOIN entity AS e ON e.collection = c.number AND e.id = \(bind: id)
+    SELECT \(record(key, for: claim, [])), \(StoredRow.columns(of: "e."))
+    FROM \(tables(key, for: claim))
+      LEFT JOIN entity AS e ON e.collection = c.number AND e.id = \(bind: id)
     WHERE a.number = \(bind: key.app)
     """
   }
 
-  private static func columns(_ key: CollectionKey, for claim: Claim, _ parts: Parts) -> SQL {
+  /// The same as a part of a statement, `state`: besides it, there are the user `usr`, and the `names` that access lists may
+  /// have for him.
+  static func part(_ key: CollectionKey, for claim: Claim, _ parts: Parts) -> SQL {
+    let user = user(of: claim)
+    return """
+      state AS MATERIALIZED (
+        SELECT \(record(key, for: claim, parts)) AS record, \(user) AS usr,
+          ARRAY[\(user)] || ARRAY(SELECT \(bind: ACL.groupMark) || grp FROM group_member
+            WHERE app = a.number AND usr = \(user)) AS names
+        FROM \(tables(key, for: claim)) WHERE a.number = \(bind: key.app))
+      """
+  }
+
+  private static func record(_ key: CollectionKey, for claim: Claim, _ parts: Parts) -> SQL {
     let user = user(of: claim)
     let rights: SQL = "(SELECT rights_since FROM account WHERE app = a.number AND id = \(user))"
     let listens: SQL = """
       EXISTS(SELECT 1 FROM live WHERE app = a.number AND collection = \(bind: key.name))
       """
     return """
-      c.number, c.permissions, c.history_days, c.history_since, c.read_rule, c.rule_since, a.clock,
-      \(session(of: claim)),
-      ARRAY(SELECT grp FROM group_member WHERE app = a.number AND usr = \(user)),
-      \(parts.contains(.rights) ? rights : "0::int8"),
-      \(parts.contains(.listeners) ? listens : "false"),
-      \(parts.contains(.indexes) ? EntityIndex.selectAll(of: "c.number") : "'{}'::bytea[]")
+      record_send(ROW(
+        c.number, c.permissions, c.history_days, c.history_since, c.read_rule, c.rule_since, a.clock,
+        \(session(of: claim)),
+        ARRAY(SELECT grp FROM group_member WHERE app = a.number AND usr = \(user)),
+        \(parts.contains(.rights) ? rights : "0::int8"),
+        \(parts.contains(.listeners) ? listens : "false"),
+        \(parts.contains(.indexes) ? EntityIndex.selectAll(of: "c.number") : "'{}'::bytea[]")))
       """
   }
 
@@ -97,7 +109,11 @@ struct CollectionState: Sendable {
   }
 
   private static func session(of claim: Claim) -> SQL {
-    if case .session = claim { "who.app, who.usr, who.expires" } else { "NULL, NULL, NULL" }
+    if case .session = claim {
+      "who.app, who.usr, who.expires"
+    } else {
+      "NULL::int8, NULL::bytea, NULL::int8"
+    }
   }
 
   private static func user(of claim: Claim) -> SQL {
@@ -108,35 +124,35 @@ struct CollectionState: Sendable {
     }
   }
 
-  /// Reads the first row of `select`.
-  init(_ key: CollectionKey, _ rows: ResultRows, for claim: Claim, defaults: CollectionDefaults) {
+  /// Reads what `select` gives.
+  init(_ key: CollectionKey, _ record: Record, for claim: Claim, defaults: CollectionDefaults) {
     self.key = key
-    number = rows.optionalInt64(0, 0)
+    number = record.optionalInt64(0)
     var permissions = defaults.permissions(of: key)
-    if let text = rows.optionalText(0, 1), let value = try? JSONValue(parsing: text),
+    if let text = record.optionalText(1), let value = try? JSONValue(parsing: text),
       let object = value.objectValue
     {
       // What an older version wrote and this one does not know falls back to the defaults.
       try? permissions.apply(object)
     }
     self.permissions = permissions
-    ownDays = rows.optionalInt64(0, 2).map { Int($0) }
+    ownDays = record.optionalInt64(2).map { Int($0) }
     historyDays = key.isOwn ? 0 : ownDays ?? defaults.historyDays(of: key)
-    historySince = rows.optionalInt64(0, 3).map { Timestamp(milliseconds: $0) }
-    readRule = rows.optionalText(0, 4).flatMap(Permissions.Rule.init)
-    ruleSince = Timestamp(milliseconds: rows.int64(0, 5))
-    clock = rows.int64(0, 6)
+    historySince = record.optionalInt64(3).map { Timestamp(milliseconds: $0) }
+    readRule = record.optionalText(4).flatMap(Permissions.Rule.init)
+    ruleSince = Timestamp(milliseconds: record.int64(5))
+    clock = record.int64(6)
     principal = Result { () throws(ServerError) in
-      let session = rows.optionalInt64(0, 7).map {
+      let session = record.optionalInt64(7).map {
         Session(
-          app: $0, user: rows.text(0, 8), generation: 0, expires: rows.optionalInt64(0, 9))
+          app: $0, user: record.text(8), generation: 0, expires: record.optionalInt64(9))
       }
       return try claim.principal(session, in: key.app)
     }
-    groups = rows.texts(0, 10)
-    rightsSince = Timestamp(milliseconds: rows.int64(0, 11))
-    hasListeners = rows.flag(0, 12)
-    indexes = rows.texts(0, 13).compactMap { EntityIndex($0) }
+    groups = record.texts(10)
+    rightsSince = Timestamp(milliseconds: record.int64(11))
+    hasListeners = record.flag(12)
+    indexes = record.texts(13).compactMap { EntityIndex($0) }
   }
 
   /// The time of a read of the same moment: what it has not seen has this time or a later one.

@@ -6,10 +6,23 @@ struct NamedAccess: Sendable {
   var user: String { access.user }
   /// The user and his groups, as access lists name them.
   private let names: [String]
+  /// The same in SQL, and the user alone.
+  private let listedNames: SQL
+  private let listedUser: SQL
 
   init(access: RowAccess, groups: [String]) {
     self.access = access
     names = [access.user] + groups.map { ACL.groupMark + $0 }
+    listedNames = "\(bind: names)"
+    listedUser = "\(bind: access.user)"
+  }
+
+  /// For reading, in the name of whoever a statement finds out, of which `CollectionState.part` is a part.
+  init(rule: Permissions.Rule) {
+    access = RowAccess(rule: rule, user: "")
+    names = []
+    listedNames = "(SELECT names FROM state)"
+    listedUser = "(SELECT usr FROM state)"
   }
 
   /// Tells whether a row may be read or written; never NULL.
@@ -27,12 +40,12 @@ struct NamedAccess: Sendable {
 
   private func condition(_ way: RowAccess.Way, _ table: String) -> SQL {
     switch way {
-    case .isCreator: "\(sql: table)creator = \(bind: access.user)"
+    case .isCreator: "\(sql: table)creator = \(listedUser)"
     case .everybodyReads: "\(sql: table)gr IS TRUE"
     case .nobodySaysNo: "\(sql: table)gr IS NOT FALSE"
     case .everybodyWrites: "\(sql: table)gw IS TRUE"
-    case .isReader: "\(sql: table)readers && \(bind: names)"
-    case .isWriter: "\(sql: table)writers && \(bind: names)"
+    case .isReader: "\(sql: table)readers && \(listedNames)"
+    case .isWriter: "\(sql: table)writers && \(listedNames)"
     }
   }
 

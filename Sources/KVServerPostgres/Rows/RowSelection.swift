@@ -35,6 +35,9 @@ struct RowSelection: Sendable {
   /// Whether `condition` says it all.
   var isExact: Bool { matcher == nil || use?.isExact == true }
 
+  /// The same with the answer from the table itself: no index of the collection says more.
+  var isDirect: Bool { isExact && use == nil }
+
   /// Tells whether a row may be selected.
   var condition: SQL {
     let readable: SQL = "collection = \(bind: collection) AND \(access.condition)"

@@ -75,11 +75,12 @@ final class PostgresCollections: CollectionStore {
 
   // MARK: Collections
 
-  /// Reads what `CollectionState.select` gives.
+  /// Reads what `CollectionState.select` gives, from the first row.
   func state(
-    _ key: CollectionKey, _ rows: ResultRows, for claim: Claim = .principal(.master)
+    _ key: CollectionKey, _ rows: ResultRows, column: Int = 0,
+    for claim: Claim = .principal(.master)
   ) -> CollectionState {
-    CollectionState(key, rows, for: claim, defaults: defaults)
+    CollectionState(key, Record(rows, 0, column: column), for: claim, defaults: defaults)
   }
 
   func state(_ key: CollectionKey) throws(ServerError) -> CollectionState {

@@ -7,10 +7,8 @@ internal import KVServerCore
 /// `@unchecked Sendable`: one thread at a time reads.
 final class PostgresCursor: EntityCursor, @unchecked Sendable {
   enum Plan {
-    /// In the order of storage, after a row.
-    case scan(after: Int64)
-    /// In the order of ids, after one, up to another.
-    case walk(after: String, last: String?)
+    /// In the order of storage or of ids.
+    case pages(PageSelect.Order)
     /// Rows with these numbers, from an index on.
     case rows([Int64], next: Int)
     /// By a sort key; the rows are not known yet.
@@ -26,28 +24,58 @@ final class PostgresCursor: EntityCursor, @unchecked Sendable {
   private var selection: RowSelection
   private var plan: Plan
   private var skip: Int
+  /// What was read and is to be given first.
+  private var ahead: ArraySlice<[UInt8]>
 
-  init(_ plan: Plan, _ selection: RowSelection, skip: Int = 0, of database: PostgresDatabase) {
+  /// `ahead`: the bodies of what comes before the rows of the plan.
+  init(
+    _ plan: Plan, _ selection: RowSelection, skip: Int = 0, ahead: [[UInt8]] = [],
+    of database: PostgresDatabase
+  ) {
     self.plan = plan
     self.selection = selection
     self.skip = skip
+    self.ahead = ahead[...]
     self.database = database
   }
 
   func read(into page: inout EntityPage) throws(ServerError) -> Bool {
+    if ahead.isEmpty {
+      ahead = try nextBodies(limit: page.remaining, bytes: page.missingBytes)[...]
+    }
+    while !page.isFull, let body = ahead.first {
+      guard body.withUnsafeBytes({ page.add($0) }) else { return false }
+      ahead.removeFirst()
+    }
+    if page.remaining == 0 { return false }
+    if case .done = plan { return !ahead.isEmpty }
+    return true
+  }
+
+  private func nextBodies(limit: Int, bytes: Int) throws(ServerError) -> [[UInt8]] {
     // What is read again, because a connection was lost, is added once.
     let (plan, skip) = (plan, skip)
-    let found = try storage { () throws(PostgresError) in
-      try database.snapshot { (connection) throws(PostgresError) in
+    return try storage { () throws(PostgresError) in
+      if case .pages(let order) = plan, selection.isDirect {
+        return try page(order, limit: limit, bytes: bytes)
+      }
+      return try database.snapshot { (connection) throws(PostgresError) in
         (self.plan, self.skip) = (plan, skip)
         selection = try selection.current(on: connection)
-        return try bodies(limit: page.remaining, bytes: page.missingBytes, on: connection)
+        return try bodies(limit: limit, bytes: bytes, on: connection)
       }
     }
-    for body in found where !body.withUnsafeBytes({ page.add($0) }) { return false }
-    if page.remaining == 0 { return false }
-    if case .done = self.plan { return false }
-    return true
+  }
+
+  /// The bodies of the next page, where one statement selects it.
+  private func page(
+    _ order: PageSelect.Order, limit: Int, bytes: Int
+  ) throws(PostgresError) -> [[UInt8]] {
+    let page = PageSelect(selection, order, skip: skip, limit: limit, bytes: bytes)
+    let (bodies, next) = page.read(try database.read(page.sql, within: selection.budget))
+    plan = next.map { .pages($0) } ?? .done
+    skip = 0
+    return bodies
   }
 
   /// The bodies of the next page.
@@ -59,15 +87,11 @@ final class PostgresCursor: EntityCursor, @unchecked Sendable {
     }
     var page = Page(limit: limit, bytes: bytes)
     switch plan {
-    case .scan(let number):
-      var last = number
-      try fill(&page, scan(after: number, limit: limit), on: connection) { last = $0.int64($1, 0) }
-      plan = page.isFull ? .scan(after: last) : .done
-    case .walk(let id, let end):
-      var last = id
-      let select = walk(after: id, to: end, limit: limit)
-      try fill(&page, select, on: connection) { last = $0.text($1, 2) }
-      plan = page.isFull ? .walk(after: last, last: end) : .done
+    case .pages(let order):
+      var last = order
+      let select = PageSelect.all(of: selection, order)
+      try fill(&page, "\(select)\(range(limit))", on: connection) { last = order.after($0, $1) }
+      plan = page.isFull ? .pages(last) : .done
     case .rows(let rows, let next): try collect(rows, from: next, &page, on: connection)
     case .sort, .done: break
     }
@@ -91,22 +115,6 @@ final class PostgresCursor: EntityCursor, @unchecked Sendable {
   }
 
   // MARK: Scans
-
-  /// The number, the body and the id of what may be selected.
-  private func scan(after number: Int64, limit: Int) -> SQL {
-    """
-    SELECT n, body, id FROM entity WHERE \(selection.condition) AND n > \(bind: number)
-    ORDER BY n\(range(limit))
-    """
-  }
-
-  private func walk(after id: String, to last: String?, limit: Int) -> SQL {
-    let bound: SQL = last.map { " AND id <= \(bind: $0)" } ?? ""
-    return """
-      SELECT n, body, id FROM entity WHERE \(selection.condition) AND id > \(bind: id)\(bound)
-      ORDER BY id\(range(limit))
-      """
-  }
 
   /// Where SQL selects exactly what is wanted, it counts as well.
   private func range(_ limit: Int) -> SQL {

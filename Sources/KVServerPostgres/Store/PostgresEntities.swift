@@ -5,8 +5,9 @@ internal import KVServerCore
 /// The entities in one table of PostgreSQL. Safe from any thread.
 final class PostgresEntities: ServerEntityStore {
   let database: PostgresDatabase
+  let collections: PostgresCollections
+  let known = KnownCollections()
   private let writer: AppWriter
-  private let collections: PostgresCollections
   private let clocks: AppClocks
 
   init(_ writer: AppWriter, _ collections: PostgresCollections, clocks: AppClocks) {
@@ -32,8 +33,8 @@ final class PostgresEntities: ServerEntityStore {
     let state = collections.state(key, found, for: claim)
     let viewer = try state.viewer()
     let access = state.access(try viewer.rule(for: .read), for: viewer)
-    guard !found.isNull(0, CollectionState.width) else { throw ServerError(.entityNotFound) }
-    let row = StoredRow(found, 0, from: CollectionState.width)
+    guard !found.isNull(0, 1) else { throw ServerError(.entityNotFound) }
+    let row = StoredRow(found, 0, from: 1)
     guard access.allows(row) else { throw .forbidden(id) }
     return (Payload(row.version.body), row.version.modified, state.readTime)
   }
@@ -41,17 +42,16 @@ final class PostgresEntities: ServerEntityStore {
   func find(
     _ query: Query, in key: CollectionKey, for claim: Claim, within budget: WorkBudget
   ) throws(ServerError) -> (cursor: any EntityCursor, start: Timestamp) {
+    if let page = try firstPage(query, in: key, for: claim, within: budget) { return page }
     let state = try state(key, for: claim)
-    let walk = query.walk
-    let wanted = walk.map { Query($0.rest) } ?? query
+    let wanted = query.walk.map { Query($0.rest) } ?? query
     guard
       let selection = try selection(wanted, of: state, to: .read, within: budget)
     else {
       return (EmptyCursor(), state.readTime)
     }
     let plan: PostgresCursor.Plan =
-      walk.map { .walk(after: $0.after ?? "", last: $0.last) } ?? query.sorter.map { .sort($0) }
-      ?? .scan(after: 0)
+      query.pageOrder.map { .pages($0) } ?? query.sorter.map { .sort($0) } ?? .done
     return (
       PostgresCursor(plan, selection, skip: query.skip, of: database), state.readTime
     )
@@ -60,6 +60,7 @@ final class PostgresEntities: ServerEntityStore {
   func count(
     _ query: Query, in key: CollectionKey, for claim: Claim, within budget: WorkBudget
   ) throws(ServerError) -> (count: Int, start: Timestamp) {
+    if let count = try countDirectly(query, in: key, for: claim, within: budget) { return count }
     let state = try state(key, for: claim)
     guard let selection = try selection(query, of: state, to: .read, within: budget) else {
       return (0, state.readTime)
@@ -185,13 +186,25 @@ final class PostgresEntities: ServerEntityStore {
   func state(
     _ key: CollectionKey, for claim: Claim
   ) throws(ServerError) -> CollectionState {
-    clocks.refresh(key.app)
     let select = CollectionState.select(key, for: claim, [.indexes, .rights])
-    let state = try storage { () throws(PostgresError) in
-      collections.state(key, try database.read(select), for: claim)
-    }
+    return state(key, try read(select, of: key.app, within: .unlimited), for: claim)
+  }
+
+  /// Reads a state from rows that `read` has given.
+  func state(
+    _ key: CollectionKey, _ rows: ResultRows, column: Int = 0, for claim: Claim
+  ) -> CollectionState {
+    let state = collections.state(key, rows, column: column, for: claim)
     clocks.saw(state.clock, of: key.app)
+    known.note(state)
     return state
+  }
+
+  func read(
+    _ sql: SQL, of app: Int64, within budget: WorkBudget
+  ) throws(ServerError) -> ResultRows {
+    clocks.refresh(app)
+    return try storage { () throws(PostgresError) in try database.read(sql, within: budget) }
   }
 
   /// Nil: the collection does not exist. Throws if its rule lets nobody do this.

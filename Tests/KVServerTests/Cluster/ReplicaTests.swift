@@ -1,5 +1,6 @@
 internal import KVBase
 internal import KVJSON
+internal import KVQuery
 internal import KVTestSupport
 import Testing
 
@@ -50,6 +51,61 @@ import Testing
     try a.send(as: ana, "PUT", path + "/a", body: "{}").expect(201)
     try b.send(as: .master, "PUT", path + "/_permissions", body: #"{"read":"never"}"#).expect(200)
     try a.send(as: ana, "GET", path + "/a").expect(401)
+  }
+
+  @Test("use an index that was made on another")
+  func indexes() throws {
+    let body = #"{"keys":{"n":1}}"#
+    for number in 0..<20 {
+      try a.send(as: ana, "PUT", "\(path)/\(number)", body: "{\"n\":\(number)}").expect(201)
+    }
+    let request = query(path, #"{"n":{"$gte":15}}"#)
+    let explain = [("X-Kvstored-Explain", "true")]
+    // It knows the collection as it was.
+    _ = try b.send(as: ana, "GET", path).expect(200)
+    try a.send(as: .master, "PUT", path + "/_indexes", body: body).expect(200)
+    let found = try b.send(as: ana, "GET", request, headers: explain).expect(200)
+    #expect(found.ids.count == 5)
+    #expect(found.headers["x-kvstored-explain"]?.contains(#""indexes":["n_1"]"#) == true)
+    // What was written on one is in the index on the other.
+    try b.send(as: ana, "PUT", path + "/x", body: #"{"n":99}"#).expect(201)
+    #expect(try a.send(as: ana, "GET", request).ids.count == 6)
+    let name = target(path + "/_indexes", [("name", "n_1")])
+    try b.send(as: .master, "DELETE", name).expect(200)
+    #expect(try a.send(as: ana, "GET", request).ids.count == 6)
+  }
+
+  @Test("go on filling an index where another has stopped")
+  func stoppedBuild() throws {
+    let storage = try TestStorage.schema(for: Identifier.object())
+    let key: CollectionKey
+    let spec = try IndexSpec(parsing: #"{"keys":{"n":1}}"#)
+    let master = Claim.principal(.master)
+    do {
+      let first = try PostgresStore(storage, .init(), log: Log(.error))
+      defer { first.close() }
+      key = CollectionKey(app: try first.app("kid"), name: "many")
+      for start in stride(from: 0, to: 1200, by: 100) {
+        let writes = try (start..<start + 100).map { number in
+          EntityWrite.create(try Service.draft(Payload("{\"n\":\(number % 10)}")))
+        }
+        _ = try first.entities.perform(writes.map { .success($0) }, in: key, for: master)
+      }
+      try first.indexes.add(spec, to: key)
+      let isLeft = try first.indexes.buildNext()
+      let states = try first.indexes.indexes(of: key).map(\.state)
+      #expect(isLeft && states == [.building])
+    }
+    let second = try PostgresStore(storage, .init(), log: Log(.error))
+    defer { second.close() }
+    while try second.indexes.buildNext() {}
+    let states = try second.indexes.indexes(of: key).map(\.state)
+    #expect(states == [.ready])
+    let query = try Query(filter: #"{"n":7}"#)
+    let use = try second.indexes.use(for: query, in: key)
+    #expect(use != nil)
+    let count = try second.entities.count(query, in: key, for: master, within: .unlimited).count
+    #expect(count == 120)
   }
 
   @Test("tell each other of commits")

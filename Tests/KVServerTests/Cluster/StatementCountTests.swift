@@ -107,6 +107,62 @@ import Testing
     #expect(try administrator.run(clock).int64(0, 0) == before)
   }
 
+  @Test("for a page, a count or a delta takes one statement in one round trip")
+  func pages() throws {
+    let start = try server.send(as: ana, "GET", path).expect(200).headers["x-kinvey-request-start"]
+    let delta = target(path + "/_deltaset", [("since", try #require(start))])
+    try server.send(as: ana, "PUT", path + "/e1", body: #"{"n":2}"#).expect(200)
+    try server.send(as: ana, "DELETE", path + "/e2").expect(200)
+    let byId = target(path, [("sort", #"{"_id":1}"#), ("limit", "10")])
+    for (request, count) in [(path, 99), (path + "?limit=20&skip=5", 20), (byId, 10)] {
+      let cost = try cost { _ in
+        let ids = try server.send(as: ana, "GET", request).expect(200).ids
+        #expect(ids.count == count)
+      }
+      #expect(cost == (1, 1), "\(request)")
+    }
+    let counted = try cost { _ in
+      let answer = try server.send(as: ana, "GET", path + "/_count").expect(200)
+      #expect(answer.json["count"] == 99)
+    }
+    #expect(counted == (1, 1))
+    let changed = try cost { _ in
+      let answer = try server.send(as: ana, "GET", delta).expect(200).json
+      #expect(answer["changed"]?.arrayValue?.count == 1)
+      #expect(answer["deleted"]?.arrayValue?.count == 1)
+    }
+    #expect(changed == (1, 1))
+  }
+
+  @Test("goes by what another replica has just made of the collection")
+  func others() throws {
+    let other = try TestServer {
+      $0.storage = storage
+      $0.historyDays = 5
+    }
+    let ben = try server.user("ben")
+    let since = try server.send(as: ben, "GET", path).expect(200).headers["x-kinvey-request-start"]
+    let delta = target(path + "/_deltaset", [("since", try #require(since))])
+    try server.send(as: ben, "GET", delta).expect(200)
+    for (rule, count) in [("creator", 0), ("always", 100), ("acl", 0), ("shared", 100)] {
+      let body = "{\"read\":\"\(rule)\"}"
+      try other.send(as: .master, "PUT", path + "/_permissions", body: body).expect(200)
+      #expect(try server.send(as: ben, "GET", path).expect(200).ids.count == count, "\(rule)")
+      let counted = try server.send(as: ben, "GET", path + "/_count").expect(200).json["count"]
+      #expect(counted == .int(Int64(count)), "\(rule)")
+      // What was read by another rule says nothing of what can be read now.
+      try server.send(as: ben, "GET", delta).expect(400)
+    }
+    try other.send(as: .master, "PUT", path + "/_permissions", body: #"{"read":"never"}"#)
+      .expect(200)
+    for request in [path, path + "/_count", delta] {
+      try server.send(as: ben, "GET", request).expect(401)
+    }
+    try other.send(as: ben, "POST", "/user/kid/_logout").expect(204)
+    #expect(
+      try server.send(as: ben, "GET", path).expect(401).error == "InvalidCredentials")
+  }
+
   @Test("that polls takes none while it waits")
   func poll() throws {
     let other = try TestServer {
