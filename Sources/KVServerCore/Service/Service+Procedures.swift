@@ -17,8 +17,8 @@ extension Service {
     return Response(204)
   }
 
-  /// Removes all entities of a collection, or all users: for administrators. The collection keeps its rules and its
-  /// history only if that is asked for.
+  /// Removes all entities of a collection, or all users: for administrators. The collection keeps its rules, its history and
+  /// its indexes only if that is asked for.
   func removeCollection(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
     try call.requireMaster()
     guard Self.isTrue(call, .deleteEntireCollection) else {
@@ -46,12 +46,22 @@ extension Service {
     guard Self.isCollection(name), try store.collections.exists(key) else {
       throw ServerError(.collectionNotFound)
     }
+    let keepsSettings = Self.isTrue(call, .retainMetadata)
+    if !keepsSettings { try removeIndexes(of: key, call) }
     let count = try store.entities.delete(
       Query(), in: key, for: call.claim, within: call.budget)
-    guard !Self.isTrue(call, .retainMetadata) else { return count }
+    guard !keepsSettings else { return count }
     try store.collections.set(nil, of: key)
     try store.collections.set(historyDays: nil, of: key)
     return count
+  }
+
+  private func removeIndexes(
+    of key: CollectionKey, _ call: AuthenticatedRequest
+  ) throws(ServerError) {
+    let indexes = try store.indexes.indexes(of: key)
+    for index in indexes { _ = try store.indexes.remove(index.spec.name, from: key) }
+    if !indexes.isEmpty { indexBuilder.work(within: call.budget) }
   }
 
   private static func isTrue(_ call: AuthenticatedRequest, _ header: Header) -> Bool {

@@ -56,6 +56,19 @@ import Testing
     #expect(try again.send(as: .master, "GET", path + "/_indexes").text == "[]")
   }
 
+  @Test("go with their collection, unless its settings are to stay")
+  func removal() throws {
+    _ = try put(#"{"country":1}"#)
+    let body = #"{"collectionName":"cities"}"#
+    let wanted = [("X-Kinvey-Delete-Entire-Collection", "true")]
+    let kept = wanted + [("X-Kinvey-Retain-Collection-Metadata", "true")]
+    let target = "/rpc/kid/remove-collection"
+    try server.send(as: .master, "POST", target, body: body, headers: kept).expect(200)
+    #expect(try server.send(as: .master, "GET", path + "/_indexes").json.arrayValue?.count == 1)
+    try server.send(as: .master, "POST", target, body: body, headers: wanted).expect(200)
+    #expect(try server.send(as: .master, "GET", path + "/_indexes").text == "[]")
+  }
+
   @Test("are refused when they are no ordered ones, contradict each other, or are too many")
   func refusals() throws {
     for body in [
