@@ -213,7 +213,7 @@ class StoreScreen(Screen[None]):
                 for _, words in change_events(message.changes):
                     self._tell(f"{self.collection}: {words}")
             if self._has_damage:
-                # The observer reports damage once. Only another read tells whether it is still there.
+                # The observer reports damage once; only another read tells whether it is gone.
                 self._show_around_damage()
             else:
                 self._show_problem("")
