@@ -23,11 +23,15 @@ package final class CallbackBackend: Sendable {
     return opened
   }
 
-  /// Carries out one request and waits for its answer: until the call's deadline, or until it is cancelled.
+  /// Carries out one request and waits for its answer: until the call's deadline, or until it is cancelled. A call that is
+  /// cancelled already asks for nothing.
   func exchange(
     _ operation: BackendOperation, _ request: [UInt8], call: Call
   ) throws(StoreError) -> AnswerObject {
-    try AnswerObject(begin(operation, request).wait(call))
+    guard !call.cancellation.isCancelled else {
+      throw StoreError(.cancelled, "The call was cancelled.")
+    }
+    return try AnswerObject(begin(operation, request).wait(call))
   }
 
   /// Begins a request, for which the caller then waits.

@@ -30,7 +30,9 @@ final class MemoryBackend: BackendHandler {
     state.withLock { $0.takes = takes }
   }
 
-  func handles(_ operation: BackendOperation) -> Bool { !lacks.contains(operation) }
+  func handles(_ operation: BackendOperation) -> Bool {
+    [.fetch, .fetchIDs, .changes, .write, .live].contains(operation) && !lacks.contains(operation)
+  }
 
   func cancel(_ number: UInt64) { state.withLockNotifyingAll { $0.cancelled.append(number) } }
 

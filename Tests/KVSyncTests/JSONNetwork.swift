@@ -29,7 +29,9 @@ final class JSONNetwork: BackendHandler {
     }
   }
 
-  func handles(_ operation: BackendOperation) -> Bool { operation != .live }
+  func handles(_ operation: BackendOperation) -> Bool {
+    [.fetch, .fetchIDs, .changes, .write].contains(operation)
+  }
 
   func cancel(_ number: UInt64) {}
 

@@ -15,17 +15,15 @@ struct AdministrationTests {
   func collections() throws {
     #expect(try server.send(as: .master, "GET", "/appdata/kid/_collections").json == [])
     _ = try server.user("ana")
-    for name in ["zoo", "Äpfel", "books"] {
-      let path = target("/appdata/kid/\(percentEncoded(name))", [])
-      try server.send(as: .master, "POST", String(path.dropLast()), body: #"{"t":"ü"}"#).expect(201)
+    for name in ["books", "Zoo", "zoo"] {
+      try server.send(as: .master, "POST", "/appdata/kid/\(name)", body: #"{"t":"ü"}"#).expect(201)
     }
     let body = try server.send(as: .master, "POST", "/appdata/kid/books", body: "{}").text
     let list = try server.send(as: .master, "GET", "/appdata/kid/_collections").expect(200).json
-    #expect(list.arrayValue?.map { $0["name"] } == ["books", "zoo", "Äpfel"])
-    #expect(list.arrayValue?.map { $0["count"] } == [2, 1, 1])
+    #expect(list.arrayValue?.map { $0["name"] } == ["Zoo", "books", "zoo"])
+    #expect(list.arrayValue?.map { $0["count"] } == [1, 2, 1])
     let bytes = list.arrayValue?.compactMap { $0["bytes"]?.intValue } ?? []
-    // The two letters of ü, with their quotes and name, are what the entities differ in.
-    #expect(bytes.count == 3 && bytes[0] == bytes[1] + Int64(body.utf8.count))
+    #expect(bytes.count == 3 && bytes[1] == bytes[2] + Int64(body.utf8.count))
   }
 
   @Test("see who is logged in, page by page, and nothing that opens a session")
