@@ -141,7 +141,8 @@ let package = Package(
     room(
       "KVServer",
       looksInto: [
-        "KVServerAdmin", "KVServerHTTP", "KVServerLogic", "KVServerSQLite", "KVServerPostgres", "KVServerCore",
+        "KVServerAdmin", "KVServerHTTP", "KVServerLogic", "KVServerSQLite", "KVServerPostgres",
+        "KVServerCore",
         "KVJSON", "KVBase",
       ]),
     .executableTarget(
@@ -183,7 +184,8 @@ let package = Package(
     tests(
       of: "KVServer",
       with: [
-        "KVServerAdmin", "KVServerHTTP", "KVServerLogic", "KVServerSQLite", "KVServerPostgres", "KVServerCore",
+        "KVServerAdmin", "KVServerHTTP", "KVServerLogic", "KVServerSQLite", "KVServerPostgres",
+        "KVServerCore",
         "KVSQLite",
         "KVQuery", "KVJSON", "KVBase",
       ]),

@@ -64,7 +64,7 @@ struct ModelFilter {
       case .compare(.greaterOrEqual, let low) = tests[0],
       case .compare(.lessOrEqual, let high) = tests[1], field.takes(low), field.takes(high)
     else { return nil }
-    return [comparison(field, "between", [low, high])]
+    return [comparison(field, "between", with: [low, high])]
   }
 
   private func form(_ test: Test, of field: ModelField) -> Form? {
@@ -75,11 +75,11 @@ struct ModelFilter {
     case .notIn(let values): return Self.all(values.map { notEqual($0, field) })
     case .compare(let comparison, let value):
       guard field.isOrdered, field.takes(value) else { return nil }
-      return Self.comparison(field, comparison.word, value)
-    case .exists(let exists): return Self.comparison(field, "attributeExists", .bool(exists))
+      return Self.comparison(field, comparison.word, with: value)
+    case .exists(let exists): return Self.comparison(field, "attributeExists", with: .bool(exists))
     case .regex(let pattern):
       guard field.isText, let (text, isPrefix) = pattern.literalText else { return nil }
-      return Self.comparison(field, isPrefix ? "beginsWith" : "contains", .string(text))
+      return Self.comparison(field, isPrefix ? "beginsWith" : "contains", with: .string(text))
     case .all(let values) where field.isList:
       return Self.all(values.map { equal($0, field) })
     case .not(let tests): return Self.all(tests.map { form($0, of: field) }).flatMap(Self.not)
@@ -90,18 +90,18 @@ struct ModelFilter {
   /// Of a list, that it has such an element.
   private func equal(_ value: JSONValue, _ field: ModelField) -> Form? {
     guard field.takes(value) else { return nil }
-    return Self.comparison(field, field.isList ? "contains" : "eq", value)
+    return Self.comparison(field, field.isList ? "contains" : "eq", with: value)
   }
 
   /// What is missing is not equal either, whatever the backend says to that.
   private func notEqual(_ value: JSONValue, _ field: ModelField) -> Form? {
     guard field.takes(value) else { return nil }
-    let unlike = Self.comparison(field, field.isList ? "notContains" : "ne", value)
-    return Self.any([unlike, Self.comparison(field, "attributeExists", false)])
+    let unlike = Self.comparison(field, field.isList ? "notContains" : "ne", with: value)
+    return Self.any([unlike, Self.comparison(field, "attributeExists", with: false)])
   }
 
   private static func comparison(
-    _ field: ModelField, _ word: String, _ value: JSONValue
+    _ field: ModelField, _ word: String, with value: JSONValue
   ) -> Form {
     Form(json: JSONObject([.init(field.name, .object(JSONObject([.init(word, value)])))]))
   }

@@ -202,6 +202,27 @@ void transactions_commit_or_leave_nothing() {
   CHECK(notes.find_by_id("a")->str() == R"({"_id":"a","n":1})");
 }
 
+void a_context_saves_all_or_nothing() {
+  auto client = local();
+  auto notes = notes_of(client);
+  CHECK(notes.save(R"({"_id":"a","n":1})"));
+  auto context = client.context();
+  REQUIRE(context);
+  CHECK(context->update("notes", "a", R"({"n":2})"));
+  CHECK(context->insert("notes", R"({"_id":"b"})"));
+  CHECK(notes.save(R"({"_id":"a","n":3})"));
+  auto refused = context->save();
+  CHECK(!refused && refused.error().status() == KV_CONFLICT && *notes.count({}) == 1);
+  int decided = 0;
+  CHECK(context->save([&](std::string_view conflict) {
+    decided++;
+    CHECK(conflict.find(R"("stored":{"_id":"a","n":3})") != std::string_view::npos);
+    CHECK(context->resolve("notes", "a", R"({"use":"merged","object":{"_id":"a","n":5}})"));
+  }));
+  CHECK(decided == 1 && *notes.count({}) == 2);
+  CHECK(notes.find_by_id("a")->str() == R"({"_id":"a","n":5})");
+}
+
 void exceptions_pass_by_c() {
   auto client = local();
   auto notes = notes_of(client);
@@ -382,6 +403,7 @@ int main() {
   RUN("a find may be waited for", a_find_may_be_waited_for);
   RUN("results are a range", results_are_a_range);
   RUN("transactions commit or leave nothing", transactions_commit_or_leave_nothing);
+  RUN("a context saves all or nothing", a_context_saves_all_or_nothing);
   RUN("exceptions pass by C", exceptions_pass_by_c);
   RUN("conflicts are decided by a lambda", conflicts_are_decided_by_a_lambda);
   RUN("a backend is a class", a_backend_is_a_class);

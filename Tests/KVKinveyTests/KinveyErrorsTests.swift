@@ -184,7 +184,8 @@ import Testing
     let kinds: [(TransportError.Kind, StoreError.Kind)] = [
       (.resolve, .network), (.connect, .network), (.tls, .network), (.reset, .network),
       (.timeout, .timeout), (.cancelled, .cancelled), (.tooLarge, .tooLarge),
-      (.malformed, .proto), (.notUpgraded, .proto), (.invalid, .invalid), (.forked, .misuse), (.resources, .storage),
+      (.malformed, .proto), (.notUpgraded, .proto), (.invalid, .invalid), (.forked, .misuse),
+      (.resources, .storage),
     ]
     #expect(kinds.count == TransportError.Kind.allCases.count)
     for (kind, expected) in kinds {

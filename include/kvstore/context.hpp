@@ -83,6 +83,15 @@ class Context : public Handle<kv_context, kv_context_close> {
 
   /** Writes all changes in one transaction and returns what it did, as JSON. KV_CONFLICT: see conflicts(). */
   Result<Text> save() { return detail::text(kv_context_save, get()); }
+  /** Saves, and calls `decide(conflict)` with the JSON of each conflict, on this thread. It calls resolve(), or does nothing and
+   *  so lets the save fail. It must not throw. */
+  template <typename Decide>
+  Result<Text> save(Decide decide) {
+    kv_merge_fn call = [](void *kept, kv_context *, const char *conflict) {
+      (*static_cast<Decide *>(kept))(std::string_view(conflict));
+    };
+    return detail::text(kv_context_save_deciding, get(), call, static_cast<void *>(&decide));
+  }
   /** Returns the conflicts of the last save as JSON. */
   Result<Text> conflicts() const { return detail::text(kv_context_conflicts, get()); }
   /** Decides a conflict of the last save: `{"use":"stored"}`, `{"use":"object"}` or `{"use":"merged","object":{…}}`. */
