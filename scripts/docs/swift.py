@@ -91,7 +91,10 @@ def graph() -> Any:
     # SwiftPM names the package after its folder.
     command += ["-package-name", re.sub(r"\W", "_", ROOT.name.lower())]
     command += ["-I", str(ROOT / ".build" / "release" / "Modules")]
-    for module in sorted((ROOT / "Sources").glob("C*/module.modulemap")):
+    # Those of the system's libraries, and those that SwiftPM makes of our targets in C.
+    modules = [*(ROOT / "Sources").glob("C*/module.modulemap")]
+    modules += (ROOT / ".build" / "release").glob("C*.build/module.modulemap")
+    for module in sorted(modules):
         command += ["-Xcc", f"-fmodule-map-file={module}"]
     command += ["-emit-symbol-graph", "-emit-symbol-graph-dir", str(target)]
     command += ["-symbol-graph-minimum-access-level", "public"]
