@@ -28,7 +28,7 @@ extension Client {
       guard type == nil, tag == nil else {
         throw StoreError(.invalid, "The options \"type\" and \"tag\" are for the local data.")
       }
-      guard let factory = ObjectStoreRegistry.factory(name) else {
+      guard let factory = ObjectStoreRegistry.shared.factory(name) else {
         throw StoreError(.invalid, "There is no type of stores with the name \"\(name)\".")
       }
       return try ObjectContext(try factory(storeOptions ?? [:]), behaviour)

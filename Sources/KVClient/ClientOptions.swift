@@ -100,7 +100,7 @@ struct ClientOptions {
 
   /// The backend that the application has registered under a name.
   private static func registered(_ name: String) throws(StoreError) -> BackendFactory {
-    guard let factory = BackendRegistry.factory(name) else {
+    guard let factory = BackendRegistry.shared.factory(name) else {
       throw StoreError(
         .invalid,
         "The option \"backend\" or \"store\": no backend or store is registered as \"\(name)\".")

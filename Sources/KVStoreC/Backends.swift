@@ -27,7 +27,7 @@ public func kv_backend_register(
     }
     // From here on the context is freed with `host`.
     let backend = CallbackBackend(registered, known, handler: host)
-    try BackendRegistry.register(registered) { _ in backend.opened }
+    try BackendRegistry.shared.register(registered) { _ in backend.opened }
   }
 }
 
@@ -35,7 +35,7 @@ public func kv_backend_register(
 public func kv_backend_unregister(_ name: CString?, _ errorOut: HandleOut?) -> kv_status {
   perform(errorOut) { () throws(StoreError) in
     let name = try text(name, named: "name")
-    guard BackendRegistry.unregister(name) else {
+    guard BackendRegistry.shared.unregister(name) else {
       throw StoreError(.notFound, "No backend is registered as \"\(name)\".")
     }
   }

@@ -65,10 +65,10 @@ private final class Shelf: Remote {
   private func withClient(_ body: (Client) throws -> Void) throws {
     let shelf = Shelf()
     let closed = Monitor(0)
-    try BackendRegistry.register(name) { _ in
+    try BackendRegistry.shared.register(name) { _ in
       Backend(name: "shelf", remote: shelf) { closed.withLockNotifyingAll { $0 += 1 } }
     }
-    defer { BackendRegistry.unregister(name) }
+    defer { BackendRegistry.shared.unregister(name) }
     let client = try open(name)
     try body(client)
     client.close()
@@ -146,7 +146,7 @@ private final class Shelf: Remote {
     #expect(failure { _ = try open("nobody's") }?.kind == .invalid)
     try withClient { _ in
       let second = failure {
-        try BackendRegistry.register(name) { _ in Backend(name: "shelf", remote: Shelf()) }
+        try BackendRegistry.shared.register(name) { _ in Backend(name: "shelf", remote: Shelf()) }
       }
       #expect(second?.kind == .conflict)
       #expect(failure { _ = try open(name, ["appSecret": "s"]) }?.kind == .invalid)

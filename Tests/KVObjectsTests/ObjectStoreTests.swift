@@ -15,13 +15,13 @@ import Testing
     let name = "type-\(Identifier.entity())"
     let factory: ObjectStoreFactory = { (_) throws(StoreError) in throw StoreError(.unsupported, "")
     }
-    try ObjectStoreRegistry.register(name, factory)
-    #expect(throws: StoreError.self) { try ObjectStoreRegistry.register(name, factory) }
-    #expect(throws: StoreError.self) { try ObjectStoreRegistry.register("local", factory) }
-    #expect(throws: StoreError.self) { try ObjectStoreRegistry.register("", factory) }
-    #expect(ObjectStoreRegistry.factory(name) != nil)
-    #expect(ObjectStoreRegistry.unregister(name))
-    #expect(ObjectStoreRegistry.factory(name) == nil)
-    #expect(!ObjectStoreRegistry.unregister(name))
+    try ObjectStoreRegistry.shared.register(name, factory)
+    #expect(throws: StoreError.self) { try ObjectStoreRegistry.shared.register(name, factory) }
+    #expect(throws: StoreError.self) { try ObjectStoreRegistry.shared.register("local", factory) }
+    #expect(throws: StoreError.self) { try ObjectStoreRegistry.shared.register("", factory) }
+    #expect(ObjectStoreRegistry.shared.factory(name) != nil)
+    #expect(ObjectStoreRegistry.shared.unregister(name))
+    #expect(ObjectStoreRegistry.shared.factory(name) == nil)
+    #expect(!ObjectStoreRegistry.shared.unregister(name))
   }
 }

@@ -70,9 +70,11 @@ func TestRelationsLeadToRecords(t *testing.T) {
 	must(comments.Save(ctx, Comment{ID: "c", Post: "p"}))(t)
 	must(comments.Save(ctx, Comment{ID: "d", Post: "q"}))(t)
 	found := must(comments.All(ctx, must(posts.Related("p", "comments"))(t)))(t)
-	equal(t, found, []Comment{{"c", "p"}})
+	equal(t, len(found), 1)
+	equal(t, found[0], Comment{"c", "p"})
 	parents := must(posts.All(ctx, must(comments.Related("c", "post"))(t)))(t)
-	equal(t, parents, []Post{{"p"}})
+	equal(t, len(parents), 1)
+	equal(t, parents[0], Post{"p"})
 	if _, err := posts.Related("p", "author"); !errors.Is(err, kvstore.ErrInvalid) {
 		t.Error(err)
 	}

@@ -17,20 +17,24 @@ package final class CallbackStore: Sendable {
   /// From now on clients and contexts can be opened with it. Throws `.invalid` for an empty name, `.conflict` if a backend or
   /// another store has it.
   package func register() throws(StoreError) {
-    try BackendRegistry.register(backend.name) { (context) in self.opened(at: context.location) }
+    let backends = BackendRegistry.shared
+    let opening: BackendFactory = { self.opened(at: $0.location) }
+    let loading: ObjectStoreFactory = { (location) throws(StoreError) in
+      try self.objects(at: StoreLocation(location))
+    }
+    try backends.register(backend.name, opening)
     do throws(StoreError) {
-      try ObjectStoreRegistry.register(backend.name) { (location) throws(StoreError) in
-        try self.objects(at: StoreLocation(location))
-      }
+      try ObjectStoreRegistry.shared.register(backend.name, loading)
     } catch {
-      BackendRegistry.unregister(backend.name)
+      backends.unregister(backend.name)
       throw error
     }
   }
 
   /// Nothing can be opened with it any more; what is open goes on. Throws `.notFound` if no store has this name.
   package static func unregister(_ name: String) throws(StoreError) {
-    guard ObjectStoreRegistry.unregister(name), BackendRegistry.unregister(name) else {
+    guard ObjectStoreRegistry.shared.unregister(name), BackendRegistry.shared.unregister(name)
+    else {
       throw StoreError(.notFound, "No store is registered as \"\(name)\".")
     }
   }

@@ -65,13 +65,13 @@ extension KVStoreClient {
       let known = try BackendDescription(object)
       let host = CallbackBackend(
         name, known, handler: TaskBackend(backend, requestsAtOnce: known.requestsAtOnce))
-      try BackendRegistry.register(name) { _ in host.opened }
+      try BackendRegistry.shared.register(name) { _ in host.opened }
     }
   }
 
   /// Removes a backend's name. Open clients keep the backend. Throws `.notFound` if no backend has this name.
   public static func unregister(_ name: String) throws(KVStoreError) {
-    guard BackendRegistry.unregister(name) else {
+    guard BackendRegistry.shared.unregister(name) else {
       throw KVStoreError(.notFound, "No backend is registered as \"\(name)\".")
     }
   }
