@@ -414,10 +414,10 @@ static kv_status pointer_kv_context_describe_json_out(void *a, kv_error **e) { (
 static kv_status pointer_kv_context_locate_uri(void *a, kv_error **e) { (void)a; return kv_context_locate(good_context, NULL, &json, &length, e); }
 static kv_status pointer_kv_context_locate_json_out(void *a, kv_error **e) { (void)a; return kv_context_locate(good_context, "a", NULL, &length, e); }
 static kv_status pointer_kv_context_statistics_json_out(void *a, kv_error **e) { (void)a; return kv_context_statistics(good_context, NULL, &length, e); }
-static kv_status pointer_kv_backend_register_name(void *a, kv_error **e) { (void)a; return kv_backend_register(NULL, "{}", KV_NUL_TERMINATED, &good_backend, &freed, count_free, e); }
+static kv_status pointer_kv_backend_register_name(void *a, kv_error **e) { (void)a; return kv_backend_register(NULL, "{}", KV_NUL_TERMINATED, &good_kv_backend, &freed, count_free, e); }
 static kv_status pointer_kv_backend_register_functions(void *a, kv_error **e) { (void)a; return kv_backend_register("a", "{}", KV_NUL_TERMINATED, NULL, &freed, count_free, e); }
 static kv_status pointer_kv_backend_unregister_name(void *a, kv_error **e) { (void)a; return kv_backend_unregister(NULL, e); }
-static kv_status pointer_kv_store_type_register_name(void *a, kv_error **e) { (void)a; return kv_store_type_register(NULL, "{}", KV_NUL_TERMINATED, &good_backend, &freed, count_free, e); }
+static kv_status pointer_kv_store_type_register_name(void *a, kv_error **e) { (void)a; return kv_store_type_register(NULL, "{}", KV_NUL_TERMINATED, &good_kv_store_type, &freed, count_free, e); }
 static kv_status pointer_kv_store_type_register_functions(void *a, kv_error **e) { (void)a; return kv_store_type_register("a", "{}", KV_NUL_TERMINATED, NULL, &freed, count_free, e); }
 static kv_status pointer_kv_store_type_unregister_name(void *a, kv_error **e) { (void)a; return kv_store_type_unregister(NULL, e); }
 

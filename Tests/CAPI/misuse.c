@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-typedef enum { CLIENT, STORE, QUERY, CURSOR, RESULTS, REQUEST, TRANSACTION, SUBSCRIPTION, KINDS } kind;
+typedef enum { CLIENT, STORE, QUERY, CURSOR, RESULTS, REQUEST, TRANSACTION, CONTEXT, SUBSCRIPTION, KINDS } kind;
 
 static int freed;
 static void count_free(void *context) {
@@ -43,8 +43,13 @@ static kv_subscription *good_subscription;
 static void no_request(void *context, uint64_t request, const char *body, size_t size) {
   (void)context, (void)request, (void)body, (void)size;
 }
-static const kv_backend good_backend = {
+static const kv_backend good_kv_backend = {
     .size = sizeof(kv_backend), .fetch = no_request, .fetch_ids = no_request, .write = no_request};
+static const kv_store_type good_kv_store_type = {.size = sizeof(kv_store_type),
+                                                 .load = no_request,
+                                                 .fetch = no_request,
+                                                 .values = no_request,
+                                                 .save = no_request};
 
 #include "functions.h"
 

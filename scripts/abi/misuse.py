@@ -25,7 +25,6 @@ SAMPLES = {
     "free_context": "count_free",
     "error_out": "e",
     "progress": "&(kv_progress){.size = sizeof(kv_progress)}",
-    "functions": "&good_backend",
     "queries": "(kv_query *[]){good_query}",
 }
 
@@ -140,6 +139,8 @@ def _good(function: Function, parameter: Parameter) -> str:
     """An argument that is not refused."""
     if parameter.name in SAMPLES:
         return SAMPLES[parameter.name]
+    if parameter.name == "functions":
+        return "&good_" + parameter.type.removeprefix("const ").removesuffix(" *")
     if parameter.is_text:
         return '"{}"' if function.is_json(parameter) else '"a"'
     if parameter.type == "size_t":
