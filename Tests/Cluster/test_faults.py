@@ -162,14 +162,26 @@ def feed_age(host: str) -> float:
     return float(found[1])
 
 
-FEEDS = "SELECT pid FROM pg_stat_activity WHERE query LIKE '%(SELECT epoch FROM kvstored)%'"
+FEEDS = """
+    SELECT pid FROM pg_stat_activity
+    WHERE query LIKE '%(SELECT epoch FROM kvstored)%' AND pid <> pg_backend_pid()
+"""
+
+
+def feed_backend(cluster: Cluster) -> int:
+    """Give a process of the database that a feed asks, known by its last statement."""
+    end = time.monotonic() + 20
+    while not (backends := cluster.database.sql(FEEDS).split()):
+        # Between two of these statements a feed reads messages.
+        assert time.monotonic() < end, "no feed asks the database"
+    return int(backends[0])
 
 
 def test_a_feed_that_stands_still_is_told_and_catches_up(cluster: Cluster) -> None:
     """The process of the database that tells one of the replicas of commits is stopped."""
     with Load(cluster.host) as load:
         load.wait_for_writes()
-        backend = int(cluster.database.sql(FEEDS + " AND pid <> pg_backend_pid()").split()[0])
+        backend = feed_backend(cluster)
         os.kill(backend, signal.SIGSTOP)
         try:
             begin = time.monotonic()
