@@ -6,6 +6,9 @@ extension DataStore {
   /// Returns the query that selects, in the store of another model, what a relation of a record leads to. The store has
   /// the models of a schema.
   ///
+  ///     struct Post: Codable, Sendable { var id: String }
+  ///     struct Comment: Codable, Sendable { var id: String, content: String }
+  ///     let posts = try client.store("Post", of: Post.self)
   ///     let comments = try client.store("Comment", of: Comment.self)
   ///     let query = try await posts.related(to: "p1", by: "comments", in: comments)
   ///     for try await comment in comments.find(query) { print(comment.content) }
