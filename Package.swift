@@ -17,6 +17,9 @@ let noRegex: [SwiftSetting] =
   isShipped
   ? [.unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])] : []
 
+/// What Swift emits as well: the valgrind of Debian 12 cannot read what clang emits otherwise.
+let olderDebugInformation: [CSetting] = isShipped ? [.unsafeFlags(["-gdwarf-4"])] : []
+
 /// Rooms whose time goes elsewhere, to the disk or the network, are made small, not fast.
 let small: [SwiftSetting] = isShipped ? [.unsafeFlags(["-Osize"])] : []
 
@@ -57,7 +60,7 @@ let package = Package(
       name: "CWslay", exclude: ["COPYING", "README.md"],
       cSettings: [
         .define("HAVE_ARPA_INET_H"), .define("HAVE_NETINET_IN_H"), .define("NDEBUG"),
-      ]),
+      ] + olderDebugInformation),
     .systemLibrary(name: "CPCRE2", providers: [.apt(["libpcre2-dev"])]),
     .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
     .systemLibrary(
