@@ -146,14 +146,14 @@ SECTIONS = [
         "thread",
         "Swift tests under the thread sanitizer",
         [f"swift test --sanitize=thread {SANITIZED}-thread"],
-        limit=1500,
+        limit=2100,
         env={"TSAN_OPTIONS": "halt_on_error=1"} | FEWER_ROUNDS,
     ),
     Section(
         "address",
         "Swift tests under the address sanitizer",
         [f"swift test --sanitize=address {SANITIZED}-address"],
-        limit=1500,
+        limit=2100,
         env=FEWER_ROUNDS,
     ),
     Section(
