@@ -122,7 +122,7 @@ final class PostgresDatabase: Sendable {
         throw error
       }
       do throws(PostgresError) {
-        try connection.run("COMMIT")
+        try connection.run(.commit)
       } catch {
         // A statement that was sent along with the end of the transaction has failed.
         guard connection.isBroken else {
@@ -153,7 +153,7 @@ final class PostgresDatabase: Sendable {
   ) throws(PostgresError) -> R {
     do throws(PostgresError) {
       let result = try body()
-      try connection.run("COMMIT")
+      try connection.run(.commit)
       return result
     } catch {
       rollBack(connection)
@@ -166,7 +166,7 @@ final class PostgresDatabase: Sendable {
     _ statements: [SQL], on connection: PostgresConnection
   ) throws(PostgresError) -> [ResultRows] {
     do throws(PostgresError) {
-      return try connection.runAll(statements + ["COMMIT"]).dropLast()
+      return try connection.runAll(statements + [.commit]).dropLast()
     } catch {
       rollBack(connection)
       throw error

@@ -24,6 +24,9 @@ struct SQL: Sendable, ExpressibleByStringInterpolation {
     return statement
   }
 
+  /// The end of a transaction. It is not prepared, as it has no plan; so its name is in what is sent, for those who watch.
+  static let commit = ("COMMIT" as SQL).plannedEachTime
+
   /// The statement as PostgreSQL takes it.
   var text: String {
     var (text, number): ([UInt8], Int) = ([], 0)
