@@ -69,7 +69,9 @@ package final class HookClient: BusinessLogic {
         let answer = try transport.exchange(
           request(call, delivery: delivery), until: deadline, cancellation: cancellation)
         guard [502, 503, 504].contains(answer.head.status) else {
-          return LogicAnswer(status: answer.head.status, body: answer.body)
+          return LogicAnswer(
+            status: answer.head.status, body: answer.body,
+            contentType: answer.head["Content-Type"], location: answer.head["Location"])
         }
         problem = "it has answered \(answer.head.status)"
       } catch {

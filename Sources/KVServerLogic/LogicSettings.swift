@@ -34,9 +34,9 @@ package struct LogicSettings: Sendable {
       throw Failure(description: "has no member \"\(member.name)\"")
     }
     app = try Self.text("app", object)
-    guard let url = try Self.text("url", object),
-      url.hasPrefix("http://") || url.hasPrefix("https://")
-    else { throw Failure(description: "has a url that begins with http:// or https://") }
+    guard let url = try Self.text("url", object), Self.isAddress(url) else {
+      throw Failure(description: "has a url such as http://127.0.0.1:9000/")
+    }
     guard let secret = try Self.text("secret", object), secret.utf8.count >= 16 else {
       throw Failure(description: "has a secret of 16 bytes or more")
     }
@@ -47,6 +47,19 @@ package struct LogicSettings: Sendable {
     concurrency = Int(try Self.number("concurrency", object, within: 1...1000) ?? 8)
     hooks = try Self.hooks(object["hooks"] ?? [:])
     endpoints = Set(try Self.texts("endpoints", object["endpoints"] ?? []).map { RecordID($0) })
+  }
+
+  /// Whether a text is `http://` or `https://` with a host, perhaps a port, and whatever else, without user and password.
+  private static func isAddress(_ text: String) -> Bool {
+    guard let scheme = ["http://", "https://"].first(where: { text.hasPrefix($0) }),
+      text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+    else { return false }
+    let authority = text.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
+    guard !authority.contains("@") else { return false }
+    let end = authority.lastIndex(of: "]") ?? authority.startIndex
+    guard let colon = authority[end...].lastIndex(of: ":") else { return !authority.isEmpty }
+    let port = authority[authority.index(after: colon)...]
+    return colon > authority.startIndex && UInt16(port).map { $0 > 0 } == true
   }
 
   private static func hooks(_ value: JSONValue) throws(Failure) -> [RecordID: Set<Hook>] {

@@ -107,6 +107,8 @@ class Service:
     def __init__(self, rule: Rule) -> None:
         """Answer by a rule; None in place of an object ends the connection."""
         self.calls: list[tuple[Message, dict[str, str]]] = []
+        # Sent with each answer.
+        self.headers: dict[str, str] = {}
         service = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -123,6 +125,8 @@ class Service:
                     return
                 text = json.dumps(answer).encode()
                 self.send_response(status)
+                for name, value in service.headers.items():
+                    self.send_header(name, value)
                 self.send_header("Content-Length", str(len(text)))
                 self.end_headers()
                 self.wfile.write(text)
@@ -225,8 +229,41 @@ def test_a_fetch_can_be_narrowed_changed_and_answered(
     reply["after-fetch"] = {"entities": []}
     assert call(server, "GET", path, who=ana) == (200, [])
     assert call(server, "GET", f"{path}/7", who=ana)[0] == 404
-    reply["before-fetch"] = {"response": [{"made": "up"}]}
-    assert call(server, "GET", path, who=ana) == (200, [{"made": "up"}])
+    for made_up in ([{"made": "up"}], {}, None):
+        reply["before-fetch"] = {"response": made_up}
+        assert call(server, "GET", path, who=ana) == (200, made_up)
+
+
+def test_the_answer_of_an_endpoint_comes_with_its_type_and_its_place(
+    start: Start, service: Callable[[Rule], Service], tmp_path: Path
+) -> None:
+    own = service(lambda _: (201, {"a": 1}))
+    server = start("--logic", settings(tmp_path, own.port))
+    json_type = "application/json; charset=utf-8"
+    for headers, expected in [
+        ({}, (json_type, None)),
+        ({"Content-Type": "text/csv; header=present"}, ("text/csv; header=present", None)),
+        ({"Location": "https://shop.example/1"}, (json_type, "https://shop.example/1")),
+    ]:
+        own.headers = headers
+        request = urllib.request.Request(
+            server.host + "/rpc/kid/custom/greet", b"{}", method="POST"
+        )
+        request.add_header("Authorization", MASTER)
+        with urllib.request.urlopen(request) as answer:
+            assert (answer.status, answer.read()) == (201, b'{"a": 1}')
+            assert (answer.headers["Content-Type"], answer.headers["Location"]) == expected
+
+
+def test_an_entity_that_the_service_made_too_large_is_not_saved(
+    start: Start, service: Callable[[Rule], Service], tmp_path: Path
+) -> None:
+    own = service(lambda _: (200, {"entities": [{"text": "x" * 4000}]}))
+    server = start("--logic", settings(tmp_path, own.port), "--max-body", "2048")
+    ana = sign_up(server, "ana")
+    got, body = call(server, "PUT", "/appdata/kid/books/a", {"x": 1}, who=ana)
+    assert (got, body["error"]) == (550, "BLInternalError")
+    assert call(server, "GET", "/appdata/kid/books/a")[0] == 404
 
 
 @pytest.mark.parametrize(
@@ -355,6 +392,13 @@ def test_a_service_that_hangs_holds_up_its_own_collections_only(
     "change",
     [
         {"url": "ftp://x"},
+        {"url": "http://"},
+        {"url": "https:///path"},
+        {"url": "http://:80/"},
+        {"url": "http://host:x/"},
+        {"url": "http://host:70000/"},
+        {"url": "http://ana:secret@host/"},
+        {"url": "http://a host/"},
         {"secret": "short"},
         {"hooks": {"books": ["befor-save"]}},
         {"attempts": 0},

@@ -21,10 +21,17 @@ package struct LogicCall: Sendable {
 package struct LogicAnswer: Sendable {
   package var status: Int
   package var body: [UInt8]
+  /// Its `Content-Type` and `Location`, which custom endpoints pass on.
+  package var contentType: String?
+  package var location: String?
 
-  package init(status: Int, body: [UInt8]) {
+  package init(
+    status: Int, body: [UInt8], contentType: String? = nil, location: String? = nil
+  ) {
     self.status = status
     self.body = body
+    self.contentType = contentType
+    self.location = location
   }
 }
 

@@ -25,9 +25,13 @@ struct LogicReply {
 
   /// The value of a member, as JSON; nil: there is none, or it is null.
   func json(_ name: String) -> [UInt8]? {
-    guard let member = members.first(where: { $0.name.hasSameBytes(as: name) }) else { return nil }
-    let value = bytes[member.range]
-    return value.elementsEqual("null".utf8) ? nil : Array(value)
+    guard let value = written(name), !value.elementsEqual("null".utf8) else { return nil }
+    return value
+  }
+
+  /// The value of a member, as JSON, also if it is null; nil: there is none.
+  func written(_ name: String) -> [UInt8]? {
+    members.first { $0.name.hasSameBytes(as: name) }.map { Array(bytes[$0.range]) }
   }
 
   /// The same as a value.

@@ -8,12 +8,15 @@ struct Hooks: Sendable {
   private let request: Request
   private let head: JSONObject
   private let collection: String
+  /// The most bytes that an entity may have.
+  private let entityBytes: Int
 
   /// Nil: nobody is asked.
   init?(_ call: AuthenticatedRequest, _ collection: String, of service: Service) {
     guard let client = service.logic(for: call), !call.isAdministrator else { return nil }
     self.client = client
     self.collection = collection
+    entityBytes = service.settings.bodyBytes
     request = call.request
     var head = call.logicHead
     head["collection"] = .string(collection)
@@ -51,6 +54,10 @@ struct Hooks: Sendable {
         throw LogicClient.misunderstanding("\(changed.count) entities, not \(concerned.count)")
       }
       for (entity, json) in zip(concerned, changed) where !json.elementsEqual("null".utf8) {
+        guard json.count <= entityBytes else {
+          throw LogicClient.misunderstanding(
+            "an entity of \(json.count) bytes; --max-body allows \(entityBytes)")
+        }
         writes[entity.index] = try writes[entity.index].get().replacing(by: json)
       }
     }
@@ -116,7 +123,8 @@ struct Hooks: Sendable {
       if let query { $0.add("query", .string(query)) }
     }
     guard let reply else { return .proceed }
-    if let body = reply.json("response") { return .answered(Response.json(200, body)) }
+    // A null is an answer like others: who gave it does not want anything to be read.
+    if let body = reply.written("response") { return .answered(Response.json(200, body)) }
     guard let query = try reply.object("query") else { return .proceed }
     return .narrowed(query: String(decoding: query, as: UTF8.self))
   }

@@ -74,8 +74,18 @@ extension Service {
       throw ServerError(.logicFailed, "business logic failed")
     }
     client.metrics.add("custom", answer.status < 400 ? .accepted : .refused)
-    return answer.body.isEmpty
-      ? Response(answer.status) : Response.json(answer.status, answer.body)
+    return Self.response(answer)
+  }
+
+  /// The answer of an endpoint as the client gets it. Without a type of its own, its body is taken for JSON.
+  private static func response(_ answer: LogicAnswer) -> Response {
+    var response =
+      answer.body.isEmpty ? Response(answer.status) : Response.json(answer.status, answer.body)
+    if let type = answer.contentType {
+      response.headers = answer.body.isEmpty ? [] : [("Content-Type", type)]
+    }
+    if let location = answer.location { response.headers.append(("Location", location)) }
+    return response
   }
 }
 
