@@ -34,6 +34,9 @@ package enum Command {
     if let path = options["port-file"] {
       try TextFile.write("\(server.address.port)\n", to: path)
     }
+    if let address = server.metricsAddress {
+      output("kvstored answers /metrics on http://\(address)\n")
+    }
     // The last step: whoever waits for this line finds everything ready.
     output("kvstored listening on \(server.url)\n")
     let log = Log(configuration.logLevel)

@@ -59,6 +59,7 @@ package struct CrossOriginPolicy: Sendable {
         ("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, DELETE"),
         ("Access-Control-Allow-Headers", Self.allowed(request.headers[.requestedHeaders])),
         ("Access-Control-Max-Age", String(Self.seconds)),
+        ("X-Kinvey-Request-Id", request.id),
       ])
   }
 

@@ -30,7 +30,7 @@ struct HeadReader {
       fault = fault ?? "the value of a header has a control character"
     }
     guard let header = Header(name) else { return }
-    let text = String(decoding: value, as: UTF8.self)
+    let text = String(decoding: Self.trimmed(value), as: UTF8.self)
     guard let first = headers[header] else { return headers[header] = text }
     if header.isList { headers[header] = first + "," + text }
     if header.isSingle { fault = fault ?? "\(header.name) occurs twice" }
@@ -52,6 +52,14 @@ struct HeadReader {
     } else if coding.lowercased() != "chunked" {
       fault = "Transfer-Encoding must be chunked"
     }
+  }
+
+  /// A value without the white space around it, which is none of it (RFC 9110 §5.5).
+  private static func trimmed(_ value: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer> {
+    let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+    var text = value.drop(while: isSpace)
+    while let last = text.last, isSpace(last) { text.removeLast() }
+    return text
   }
 
   private static func isTokenByte(_ byte: UInt8) -> Bool {

@@ -43,6 +43,14 @@ import Testing
     #expect(!second.output.contains(secret))
   }
 
+  @Test("says where it answers /metrics, whose port may be any")
+  func metrics() throws {
+    let (program, _) = try start(["--metrics", "127.0.0.1:0"])
+    let port = try #require(
+      program.rest(ofLine: "kvstored answers /metrics on http://127.0.0.1:").flatMap { UInt16($0) })
+    #expect(HTTPClient(port: port)?.send("GET", "/metrics")?.status == 200)
+  }
+
   @Test("writes its port to a file, and its access log to standard output or a file")
   func files() throws {
     let (program, port) = try start([

@@ -24,9 +24,11 @@ import Testing
       $0.crossOrigins = ["https://app.example", "http://localhost:3000"]
     }
     let may = try server.send(
-      as: .nobody, "OPTIONS", "/appdata/kid/notes/1", headers: Self.question
+      as: .nobody, "OPTIONS", "/appdata/kid/notes/1",
+      headers: Self.question + [("X-Kinvey-Request-Id", "id-of-the-client")]
     ).expect(204)
     #expect(may.headers["access-control-allow-origin"] == "https://app.example")
+    #expect(may.headers["x-kinvey-request-id"] == "id-of-the-client")
     #expect(may.headers["access-control-allow-methods"]?.contains("PUT") == true)
     #expect(may.headers["access-control-allow-headers"] == "authorization,x-kinvey-api-version")
     for (path, status) in [
@@ -86,9 +88,17 @@ import Testing
     #expect(none.headers["x-request-id"] == nil)
   }
 
+  @Test("do not contain the white space around them", arguments: ["abc ", "abc\t", " \tabc \t "])
+  func trimmed(id: String) throws {
+    let server = try TestServer()
+    let answer = try server.send(
+      as: .master, "GET", "/appdata/kid/notes/x", headers: [("X-Request-Id", id)])
+    #expect(answer.headers["x-request-id"] == "abc")
+  }
+
   @Test(
     "that are long or cannot be printed are replaced",
-    arguments: [String(repeating: "x", count: 129), "a b"])
+    arguments: [String(repeating: "x", count: 129), "a b", "a\tb"])
   func bad(id: String) throws {
     let server = try TestServer()
     let answer = try server.send(
