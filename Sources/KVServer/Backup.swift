@@ -24,7 +24,10 @@ enum Backup {
     guard access(target, F_OK) != 0 else {
       throw Server.Failure("\(target) exists: move its data away first")
     }
-    try write(source, copy + "/" + AppFile.name, to: data)
+    do throws(Server.Failure) { try write(source, copy + "/" + AppFile.name, to: data) } catch {
+      directory.discard()
+      throw error
+    }
     directory.unlock()
   }
 
@@ -47,6 +50,7 @@ enum Backup {
       throw Server.Failure(error.description)
     }
     guard rename(draft, target) == 0, synced(directory) else {
+      unlink(draft)
       throw Server.Failure("cannot write \(target): \(String(cString: strerror(errno)))")
     }
   }

@@ -3,34 +3,56 @@ internal import Glibc
 struct ServerDirectory: ~Copyable {
   let path: String
   private let lock: Int32
+  private let isNew: Bool
 
   /// Makes the directory with mode 0700 if it is missing, and locks it.
   init(_ path: String) throws(Server.Failure) {
-    lock = try Self.lock(path)
-    self.path = path
+    let isNew = try Self.make(path)
+    let lock = try Self.lock(path)
+    (self.path, self.lock, self.isNew) = (path, lock, isNew)
   }
 
-  /// Makes the directory, unless it exists.
-  static func make(_ path: String) throws(Server.Failure) {
-    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("make", path) }
+  /// Makes the directory, unless it exists; true: it did not.
+  @discardableResult
+  static func make(_ path: String) throws(Server.Failure) -> Bool {
+    if mkdir(path, 0o700) == 0 { return true }
+    guard errno == EEXIST else { throw failure("make", path) }
+    return false
   }
+
+  private static func file(in path: String) -> String { path + "/kvstored.lock" }
 
   private static func lock(_ path: String) throws(Server.Failure) -> Int32 {
-    try make(path)
-    let file = path + "/kvstored.lock"
-    let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw failure("write", file) }
-    // The lock goes with the process, however that ends; the file stays.
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+    let file = file(in: path)
+    while true {
+      let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { throw failure("write", file) }
+      // The lock goes with the process, however that ends; the file stays.
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        close(descriptor)
+        var failure = Server.Failure("\(path) is in use by another kvstored")
+        failure.isInUse = true
+        throw failure
+      }
+      // Whoever held the lock before may have removed the file: then it locks out nobody.
+      if isLinked(descriptor) { return descriptor }
       close(descriptor)
-      var failure = Server.Failure("\(path) is in use by another kvstored")
-      failure.isInUse = true
-      throw failure
     }
-    return descriptor
+  }
+
+  private static func isLinked(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_nlink > 0
   }
 
   deinit { close(lock) }
+
+  /// Removes the lock, and the directory if it was made for it and nothing else is in it. The value must not be used for
+  /// anything else afterwards.
+  func discard() {
+    unlink(Self.file(in: path))
+    if isNew { rmdir(path) }
+  }
 
   /// Lets another server in. The value must not be used for anything else afterwards.
   func unlock() { flock(lock, LOCK_UN) }

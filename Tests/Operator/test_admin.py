@@ -178,11 +178,88 @@ def test_an_import_says_what_it_could_not_save_and_can_be_repeated(place: Approa
     for _ in range(2):
         done = at.run("import", "books", given=text)
         assert done.returncode == PARTLY
-        assert "line 3: is no JSON object" in done.stderr
+        assert "line 3: an entity must be a JSON object" in done.stderr
         assert "line 7: " in done.stderr
-        assert "line 8: " in done.stderr
+        assert "line 8: _id" in done.stderr
         assert sorted(row["n"] for row in at.rows("export", "books")) == [1, 2, 4]
-    assert at.run("import", "_books", given='{"n":1}\n').returncode == FAILED
+
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "messages"),
+    [
+        ("no\n[1]\n", FAILED, ["line 1: ", "line 2: ", "2 lines were not imported"]),
+        ("\0\0\n\1\n", FAILED, ["line 1: ", "line 2: "]),
+        ('{"n":1}\n\0\n', PARTLY, ["line 2: "]),
+        ('{"a":1,"a":2}\n{"n":1e999}\n', FAILED, ["line 1: ", "line 2: n: the number is outside"]),
+        (" \t\r\n\n", 0, ["imported 0 entities"]),
+    ],
+)
+def test_an_import_says_what_is_wrong_with_each_line(
+    start: Start, text: str, status: int, messages: list[str]
+) -> None:
+    server = start()
+    done = command("import", "books", "--url", server.host, "--app", "kid", given=text)
+    assert done.returncode == status
+    assert all(message in done.stderr for message in messages), done.stderr
+    assert "no JSON object" not in done.stderr
+
+
+def test_an_import_that_cannot_begin_does_not_say_how_to_go_on(start: Start) -> None:
+    server = start("--max-body", "1024")
+    way = ("--url", server.host, "--app", "kid")
+    large = json.dumps({"text": "x" * 4000}) + "\n"
+    first = command("import", "books", *way, given=large)
+    assert first.returncode == FAILED
+    assert "--skip" not in first.stderr
+    many = "".join(f'{{"_id":"{number}"}}\n' for number in range(10))
+    later = command("import", "books", *way, given=many + '{"_id":"0"}\n' + large)
+    assert later.returncode == PARTLY
+    assert "go on with --skip" in later.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["collections", "drop", "NAME"],
+        ["import", "NAME"],
+        ["export", "NAME"],
+        ["permissions", "show", "NAME"],
+        ["permissions", "set", "NAME", "read=acl"],
+        ["history", "show", "NAME"],
+        ["history", "set", "NAME", "off"],
+        ["indexes", "list", "NAME"],
+        ["indexes", "add", "NAME", '{"keys":{"a":1}}'],
+        ["indexes", "drop", "NAME", "a"],
+    ],
+)
+def test_only_names_of_collections_are_taken_for_collections(
+    start: Start, words: list[str]
+) -> None:
+    server = start()
+    sign_up(server, "ana")
+    way = ("--url", server.host, "--app", "kid")
+    for name in ("", "a/b", "_users", ".", "user"):
+        if (words[0], name) == ("export", "user"):
+            continue
+        line = [name if word == "NAME" else word for word in words]
+        done = command(*line, *way, given='{"a":1}\n')
+        assert done.returncode == MISUSE, name
+        expected = "kvstored admin users" if name == "user" else "a collection's name"
+        assert expected in done.stderr
+    assert [user["username"] for user in rows(command("users", "list", *way, "--json"))] == ["ana"]
+    assert rows(command("collections", "list", *way, "--json")) == []
+
+
+def test_a_restore_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    copy, data = tmp_path / "copy", tmp_path / "data"
+    copy.mkdir()
+    (copy / "kvstored.db").write_bytes(b"no database" * 1000)
+    assert command("restore", "--data", str(data), "--from", str(copy)).returncode == FAILED
+    assert not data.exists()
+    data.mkdir()
+    assert command("restore", "--data", str(data), "--from", str(copy)).returncode == FAILED
+    assert list(data.iterdir()) == []
 
 
 def test_an_import_that_was_killed_goes_on(place: Approach, tmp_path: Path) -> None:

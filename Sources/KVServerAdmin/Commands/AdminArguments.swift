@@ -73,6 +73,9 @@ package struct AdminArguments: Sendable {
     }
     operands.removeFirst(command.words.count)
     try checkCount()
+    for (operand, text) in zip(command.operands, operands) {
+      if let fault = operand.fault(text) { throw AdminFailure(.misuse, fault) }
+    }
   }
 
   private func checkCount() throws(AdminFailure) {

@@ -1,3 +1,6 @@
+internal import KVBase
+internal import KVServerCore
+
 extension AdminCommand {
   /// The options that every command takes: whose data it works on, and how it answers.
   package static let globalOptions: [Option] = [
@@ -43,7 +46,14 @@ extension AdminCommand {
     ]
 
   private static let user = Operand(name: "USER")
-  private static let collection = Operand(name: "COLLECTION")
+  /// A collection that may be read only: an older version may have saved entities under the name of the accounts.
+  private static let source = Operand(name: "COLLECTION") { CollectionName.fault(in: $0) }
+  private static let collection = Operand(name: "COLLECTION") { name in
+    guard !name.hasSameBytes(as: CollectionName.accounts) else {
+      return "\(name) stands for the accounts, which kvstored admin users is for"
+    }
+    return CollectionName.fault(in: name)
+  }
   private static let passwordFile = Option(
     "password-file", "FILE", help: "a file whose first line is the password; -: standard input")
   private static let query = Option("query", "FILTER", help: "only those that this filter selects")
@@ -143,7 +153,7 @@ extension AdminCommand {
   private static let transfers = [
     AdminCommand(
       "export", "Writes the entities of a collection as NDJSON: one a line.",
-      operands: [collection],
+      operands: [source],
       options: [query, to("FILE", "a new file [standard output]")], work: .requests(Export.run)),
     AdminCommand(
       "import",

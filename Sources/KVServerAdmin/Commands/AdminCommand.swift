@@ -6,6 +6,8 @@ package struct AdminCommand: Sendable {
     var isOptional = false
     /// Whether there may be several.
     var isRepeated = false
+    /// What is wrong with a text; nil: nothing, as far as can be told without the data.
+    var fault: @Sendable (String) -> String? = { _ in nil }
 
     package var usage: String {
       let text = isRepeated ? "\(name)..." : name

@@ -11,14 +11,15 @@ enum Import {
   @Sendable static func run(_ call: AdminCall) throws(AdminFailure) {
     let lines = try LineReader(call.arguments["from"])
     let skipped = try call.number("skip") ?? 0
-    var progress = Progress()
+    var progress = Progress(skipped: skipped)
     var writes: [Line] = []
     var (number, bytes) = (0, 0)
     while let text = try lines.next() {
       number += 1
-      guard number > skipped, text.contains(where: { $0 > 0x20 }) else { continue }
-      guard let line = Line(text, number: number) else {
-        progress.refuse(number, "is no JSON object", to: call.terminal)
+      guard number > skipped, !text.allSatisfy(isSpace) else { continue }
+      let line: Line
+      do throws(JSONError) { line = try Line(text, number: number) } catch {
+        progress.refuse(number, error.message, to: call.terminal)
         continue
       }
       if writes.contains(where: { $0.id.hasSameBytes(as: line.id) }) || writes.count == batch
@@ -33,8 +34,14 @@ enum Import {
     try send(writes, call, counting: &progress)
     call.terminal.tell("imported \(progress.saved) entities into \(call.operand(0))")
     guard progress.refused == 0 else {
-      throw AdminFailure(.partly, "\(progress.refused) lines were not imported")
+      throw AdminFailure(
+        progress.saved == 0 ? .failed : .partly, "\(progress.refused) lines were not imported")
     }
+  }
+
+  /// Whether a byte is white space of JSON.
+  private static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0D
   }
 
   /// A batch is one transaction: all of it is saved, or nothing. Lines before those of a failure are saved.
@@ -49,14 +56,11 @@ enum Import {
         "POST", "appdata", path: [call.operand(0), "_batch"], body: body)
       answer = try EntityPages.value(bytes)
     } catch {
-      throw AdminFailure(
-        error.kind,
-        "\(error.description) (lines before \(first.number) are saved: go on with --skip \(first.number - 1))"
-      )
+      throw progress.stop(error, at: first.number)
     }
     for (line, result) in zip(lines, answer.arrayValue ?? []) {
       guard let status = result["status"]?.intValue, status >= 300 else {
-        progress.saved += 1
+        progress.save()
         continue
       }
       let texts = ["debug", "description"].compactMap { result[$0]?.stringValue }
@@ -67,9 +71,23 @@ enum Import {
 
   private struct Progress {
     private static let step = 10_000
-    var saved = 0
-    var refused = 0
+    /// Lines that a former run has saved.
+    let skipped: Int
+    private(set) var saved = 0
+    private(set) var refused = 0
     private var told = 0
+
+    init(skipped: Int) { self.skipped = skipped }
+
+    mutating func save() { saved += 1 }
+
+    /// The failure of a batch that begins with a line: with what a later run can leave out.
+    func stop(_ failure: AdminFailure, at line: Int) -> AdminFailure {
+      guard saved > 0 else { return failure }
+      return AdminFailure(
+        failure.kind == .failed ? .partly : failure.kind,
+        "\(failure.description) (lines before \(line) are done: go on with --skip \(line - 1))")
+    }
 
     mutating func refuse(_ line: Int, _ why: String, to terminal: AdminTerminal) {
       refused += 1
@@ -90,10 +108,10 @@ enum Import {
     /// The write of a batch.
     let write: [UInt8]
 
-    /// Nil: it is no JSON object. One without an id gets one that follows from its text and its place, so that another
+    /// Throws if it is no entity. One without an id gets one that follows from its text and its place, so that another
     /// run saves the same entity.
-    init?(_ text: [UInt8], number: Int) {
-      guard let outline = try? EntityScanner.outline(of: text) else { return nil }
+    init(_ text: [UInt8], number: Int) throws(JSONError) {
+      let outline = try EntityScanner.outline(of: text, isInput: true)
       self.number = number
       let made = hexText(SHA256.hash(Array("\(number) ".utf8) + text)).prefix(24)
       id = outline.id ?? String(made)

@@ -258,29 +258,7 @@ extension Service {
   }
 
   static func check(collection name: String) throws(ServerError) {
-    guard isCollection(name) else {
-      throw ServerError(
-        .invalidIdentifier,
-        "a collection's name can have up to 128 letters, digits, -, _ and ., and must start with a letter or digit"
-      )
-    }
-  }
-
-  /// Collections that clients can name have names of 1 to 128 letters, digits, `-`, `_` and `.`, that start with a
-  /// letter or a digit.
-  static func isCollection(_ name: String) -> Bool {
-    let isText =
-      name.utf8.count <= 128
-      && name.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-          UInt8(ascii: "."):
-          true
-        default: false
-        }
-      }
-    return isText && (name.first?.isLetter == true || name.first?.isNumber == true)
+    if let fault = CollectionName.fault(in: name) { throw ServerError(.invalidIdentifier, fault) }
   }
 }
 

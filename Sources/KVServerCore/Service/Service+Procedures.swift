@@ -29,7 +29,8 @@ extension Service {
       throw ServerError(.incompleteRequestBody, "collectionName is required")
     }
     let count =
-      name.hasSameBytes(as: "user") ? try removeUsers(call) : try removeEntities(of: name, call)
+      name.hasSameBytes(as: CollectionName.accounts)
+      ? try removeUsers(call) : try removeEntities(of: name, call)
     return Response.json(200, ["count": .int(Int64(count))])
   }
 
@@ -43,7 +44,7 @@ extension Service {
     -> Int
   {
     let key = call.collection(name)
-    guard Self.isCollection(name), try store.collections.exists(key) else {
+    guard CollectionName.fault(in: name) == nil, try store.collections.exists(key) else {
       throw ServerError(.collectionNotFound)
     }
     let keepsSettings = Self.isTrue(call, .retainMetadata)
