@@ -452,6 +452,9 @@ KV_API kv_status kv_subscription_end_async(kv_subscription *subscription, const 
  * - `"overwritten"`: a write has replaced a version on the backend that this client had not seen, with `collection`, `id` and
  *   `remote`: that version, or null if the entity was deleted there. It comes under `clientWins`, from backends that
  *   support conditional writes: see docs/sync.md.
+ * - `"conditionFailed"`: a write that was made on a condition (the option `if`) was discarded, because the backend's entity does
+ *   not meet it and the conflict strategy is `serverWins`: with `collection`, `id` and `local`, what was to be saved, or null if
+ *   it was a deletion. The local entity is the backend's now.
  * - `"quarantined"`: a write was quarantined, with `collection`, `id` and `error`. It is not sent again until the
  *   application decides so.
  *
@@ -910,7 +913,8 @@ KV_API kv_status kv_store_find_by_id_async(kv_store *store, const char *id, cons
  * a number, the entity has this local version (kv_store_version()); a filter, the entity exists and matches. Otherwise the
  * call gives #KV_CONFLICT with the `id` and changes nothing. Check and write are one transaction. The queued write stays
  * conditional: when it is pushed, the backend must have the version that the entity started from, or none. Otherwise it is a
- * conflict and is quarantined, also under `clientWins`. If only the backend is written (a network store, `forceNetwork`),
+ * conflict and is quarantined, also under `clientWins`. A backend that can (AppSync) checks the filter itself: see
+ * docs/transactions.md; one that has no words for it is #KV_UNSUPPORTED at once. If only the backend is written (a network store, `forceNetwork`),
  * the condition is checked against the backend's entity, and a version is #KV_UNSUPPORTED.
  *
  * @param entity_json  a JSON object; `_id`, `_acl`, `_kmd` must have their proper types if present, and no member may occur
@@ -1287,7 +1291,7 @@ KV_API kv_status kv_store_sync_count(kv_store *store, int64_t *count_out, kv_err
 /**
  * Lists pending writes, oldest first: `[{"id":…,"operation":"create"|"update"|"delete","createdAt":…,
  * "changedAt":…,"attempts":n,"state":"waiting"|"refused"|"conflict","lastError":{…}|null}]`; times are
- * ISO 8601 in UTC.
+ * ISO 8601 in UTC. A write that was made on a filter (the option `if`) also has `if`: what the backend's entity has to match.
  *
  * @param after  lists the writes after the pending write of this id; NULL: from the start
  * @param limit  the maximum number; 0: all

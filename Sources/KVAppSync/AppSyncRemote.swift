@@ -48,6 +48,13 @@ package final class AppSyncRemote: PagewiseRemote {
   /// Each write names the version that it replaces.
   package var keepsConditions: Bool { true }
 
+  /// A write may have the filter that its record has to match.
+  package var evaluatesConditions: Bool { true }
+
+  package func check(condition: Predicate, in collection: String) throws(StoreError) {
+    _ = try table(collection).filters.condition(condition)
+  }
+
   /// A backend that merges takes what is sent for what was changed.
   package var sendsDifferences: Bool { true }
 

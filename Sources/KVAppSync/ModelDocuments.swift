@@ -93,9 +93,12 @@ struct ModelDocuments: Sendable {
 
   func field(of mutation: Mutation) -> String { mutation.rawValue + model.name }
 
-  func document(of mutation: Mutation) -> String {
+  /// `isConditional`: it has a condition that the record has to meet.
+  func document(of mutation: Mutation, isConditional: Bool) -> String {
     let kind = mutation.rawValue.prefix(1).uppercased() + mutation.rawValue.dropFirst() + model.name
-    return "mutation \(kind)($input: \(kind)Input!) {"
-      + " \(field(of: mutation))(input: $input) { \(selection) } }"
+    let declared = isConditional ? ", $condition: Model\(model.name)ConditionInput" : ""
+    let given = isConditional ? ", condition: $condition" : ""
+    return "mutation \(kind)($input: \(kind)Input!\(declared)) {"
+      + " \(field(of: mutation))(input: $input\(given)) { \(selection) } }"
   }
 }

@@ -1,6 +1,8 @@
+internal import KVBase
 internal import KVJSON
 internal import KVModels
 internal import KVQuery
+internal import KVSync
 
 /// Predicates in the words of AppSync's filters, as far as those can say them: what is left out is decided here.
 struct ModelFilter {
@@ -17,6 +19,17 @@ struct ModelFilter {
   func filter(_ predicate: Predicate) -> JSONObject? {
     guard let form = form(predicate) else { return nil }
     return form.json["and"] == nil ? ["and": .array([.object(form.json)])] : form.json
+  }
+
+  /// The condition of a mutation; nil: it demands nothing. Throws `.unsupported` for what the backend has no words for.
+  /// Inputs have no place for the key, which a record keeps anyway.
+  func condition(_ predicate: Predicate) throws(StoreError) -> JSONObject? {
+    if predicate == .everything { return nil }
+    guard let form = form(predicate), form.isExact, !predicate.names(model.primaryKey) else {
+      throw StoreError(
+        .unsupported, "The API has no words for this condition: see docs/models.md.")
+    }
+    return form.json
   }
 
   private func form(_ predicate: Predicate) -> Form? {
@@ -104,6 +117,17 @@ struct ModelFilter {
     _ field: ModelField, _ word: String, with value: JSONValue
   ) -> Form {
     Form(json: JSONObject([.init(field.name, .object(JSONObject([.init(word, value)])))]))
+  }
+}
+
+extension Predicate {
+  /// Whether it is about one of these fields.
+  fileprivate func names(_ fields: [String]) -> Bool {
+    switch self {
+    case .field(let path, _): fields.contains { $0.hasSameBytes(as: path.top.text) }
+    case .and(let parts), .or(let parts), .nor(let parts): parts.contains { $0.names(fields) }
+    case .everything, .nothing, .text, .comparison: false
+    }
   }
 }
 

@@ -25,9 +25,15 @@ struct ModelWriter {
     case .update(_, let record, .version(let version), let base):
       return try update(
         record, from: try base.map(Self.object), try Self.number(version))
+    case .update(_, let record, .matches(let filter, let version), let base):
+      return try update(
+        record, from: try base.map(Self.object), try Self.number(version),
+        if: try table.filters.condition(filter))
     case .update(let id, let record, .none, _): return try replace(id, record)
     case .delete(let id, .version(let version)):
       return try delete(id, try Self.number(version))
+    case .delete(let id, .matches(let filter, let version)):
+      return try delete(id, try Self.number(version), if: try table.filters.condition(filter))
     case .delete(let id, .none), .delete(let id, .isMissing):
       return try deleteAny(id)
     case .batch(let writes):
@@ -56,12 +62,14 @@ struct ModelWriter {
 
   /// Updates a record; throws `.notFound` if it no longer exists.
   private func update(
-    _ record: [UInt8], from base: JSONObject?, _ version: JSONValue
+    _ record: [UInt8], from base: JSONObject?, _ version: JSONValue,
+    if condition: JSONObject? = nil
   ) throws(StoreError) -> RemoteOutcome {
     let input = table.records.update(of: try Self.object(record), from: base, version)
     if table.records.hasLists(input) { try check(version, of: input) }
-    do throws(StoreError) { return try mutate(.update, input) } catch {
-      throw error.saysConditionFailed ? error.asMissing : error
+    do throws(StoreError) { return try mutate(.update, input, if: condition) } catch {
+      // With a condition it may be there as well: whoever asks looks at it.
+      throw error.saysConditionFailed && condition == nil ? error.asMissing : error
     }
   }
 
@@ -91,14 +99,14 @@ struct ModelWriter {
   }
 
   private func delete(
-    _ id: String, _ version: JSONValue
+    _ id: String, _ version: JSONValue, if condition: JSONObject? = nil
   ) throws(StoreError) -> RemoteOutcome {
     let input = table.records.deletion(of: try table.values(ofKey: id), version)
     do throws(StoreError) {
-      _ = try mutate(.delete, input)
+      _ = try mutate(.delete, input, if: condition)
       return .deleted(1)
     } catch {
-      guard error.saysConditionFailed else { throw error }
+      guard error.saysConditionFailed, condition == nil else { throw error }
       return .deleted(0)
     }
   }
@@ -118,11 +126,13 @@ struct ModelWriter {
   }
 
   private func mutate(
-    _ mutation: ModelDocuments.Mutation, _ input: JSONObject
+    _ mutation: ModelDocuments.Mutation, _ input: JSONObject, if condition: JSONObject? = nil
   ) throws(StoreError) -> RemoteOutcome {
+    var variables: JSONObject = ["input": .object(input)]
+    if let condition { variables["condition"] = .object(condition) }
     let data = try remote.service.data(
-      table.documents.document(of: mutation), ["input": .object(input)], isMutation: true,
-      call: call)
+      table.documents.document(of: mutation, isConditional: condition != nil), variables,
+      isMutation: true, call: call)
     guard let item = data[table.documents.field(of: mutation)]?.objectValue,
       let key = table.format.key(of: item), table.isReadable(item),
       mutation == .delete || item["_deleted"]?.boolValue != true

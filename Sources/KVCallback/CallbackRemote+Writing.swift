@@ -85,7 +85,8 @@ extension CallbackRemote {
     element.add("id", description.idValue(ofKey: id))
     switch condition {
     case .none: break
-    case .version(let version): element.add("if", json: description.versionText(version).utf8)
+    case .version(let version), .matches(_, let version):
+      element.add("if", json: description.versionText(version).utf8)
     case .isMissing: element.add("if", .null)
     }
     if let record { element.add("record", json: record) }

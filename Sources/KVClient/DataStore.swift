@@ -153,6 +153,9 @@ package final class DataStore: Sendable {
     resolved.call.overwritten = { [events = context.events, collection = engine.collection] in
       events.publish(.overwritten(collection: collection, id: $0, theirs: $1))
     }
+    resolved.call.conditionFailed = { [events = context.events, collection = engine.collection] in
+      events.publish(.conditionFailed(collection: collection, id: $0, ours: $1))
+    }
     return resolved
   }
 

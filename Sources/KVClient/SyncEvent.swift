@@ -25,6 +25,8 @@ package enum SyncEvent: Sendable {
   case quarantined(collection: String, id: String, StoreError?)
   /// A write has replaced a version of the backend's that was not seen here; `theirs` nil: it was deleted there.
   case overwritten(collection: String, id: String, theirs: [UInt8]?)
+  /// A write was given up, because its condition does not hold on the backend; `ours` nil: a deletion.
+  case conditionFailed(collection: String, id: String, ours: [UInt8]?)
 
   /// See kv_client_observe_sync.
   package var json: JSONObject {
@@ -55,6 +57,11 @@ package enum SyncEvent: Sendable {
       return [
         "event": "overwritten", "collection": .string(collection), "id": .string(id),
         "remote": theirs.flatMap { try? JSONValue(parsing: $0) } ?? .null,
+      ]
+    case .conditionFailed(let collection, let id, let ours):
+      return [
+        "event": "conditionFailed", "collection": .string(collection), "id": .string(id),
+        "local": ours.flatMap { try? JSONValue(parsing: $0) } ?? .null,
       ]
     case .quarantined(let collection, let id, let error):
       var object: JSONObject = [

@@ -134,7 +134,8 @@ extension HTTPRequest {
     var request = self
     switch condition {
     case .none: break
-    case .version(let version): request.headers.append(HTTPHeader("If-Match", "\"\(version)\""))
+    case .version(let version), .matches(_, let version):
+      request.headers.append(HTTPHeader("If-Match", "\"\(version)\""))
     case .isMissing: request.headers.append(HTTPHeader("If-None-Match", "*"))
     }
     return request

@@ -89,7 +89,7 @@ extension JSONObjectWriter {
   fileprivate mutating func add(_ condition: RemoteCondition) {
     switch condition {
     case .none: break
-    case .version(let version): add("ifMatch", .string(version.text))
+    case .version(let version), .matches(_, let version): add("ifMatch", .string(version.text))
     case .isMissing: add("ifNoneMatch", "*")
     }
   }

@@ -9,10 +9,11 @@ struct EntitySaver: ~Copyable {
   let change: Storage.Change
   private let insert: Statement
   private let queue: Statement
-  private let isConditional: Bool
+  private let condition: WriteCondition
 
+  /// `condition`: it holds for all that is saved.
   init(
-    _ change: Storage.Change, isConditional: Bool = false, on db: borrowing Connection
+    _ change: Storage.Change, if condition: WriteCondition = .none, on db: borrowing Connection
   ) throws(SQLiteError) {
     let insert = try db.statement(change.table.insert)
     let queue = try db.statement(change.table.queue)
@@ -21,15 +22,18 @@ struct EntitySaver: ~Copyable {
     self.change = change
     self.insert = insert
     self.queue = queue
-    self.isConditional = isConditional
+    self.condition = condition
   }
 
   func save(
     _ entity: SavedEntity, _ operation: PendingWrite.Operation, on db: borrowing Connection
   ) throws(SQLiteError) {
+    // The id of a create is new: there is nothing that it could overwrite.
+    let queued = try QueuedCondition(
+      operation == .create ? .none : condition, of: entity.id, change.table, on: db)
     try withBytes(of: entity) { (id, body) throws(SQLiteError) in
-      if try insert(id, body, operation: operation, on: db) { return }
-      try replace(id, body, operation: operation, on: db)
+      if try insert(id, body, operation: operation, if: queued, on: db) { return }
+      try replace(id, body, operation: operation, if: queued, on: db)
     }
   }
 
@@ -38,14 +42,14 @@ struct EntitySaver: ~Copyable {
     _ entity: SavedEntity, _ operation: PendingWrite.Operation, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     try withBytes(of: entity) { (id, body) throws(SQLiteError) in
-      try insert(id, body, operation: operation, on: db)
+      try insert(id, body, operation: operation, if: .none, on: db)
     }
   }
 
   /// Writes an entity that exists.
   func replace(_ entity: SavedEntity, on db: borrowing Connection) throws(SQLiteError) {
     try withBytes(of: entity) { (id, body) throws(SQLiteError) in
-      try replace(id, body, operation: .update, on: db)
+      try replace(id, body, operation: .update, if: .none, on: db)
     }
   }
 
@@ -60,24 +64,24 @@ struct EntitySaver: ~Copyable {
 
   private func insert(
     _ id: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer,
-    operation: PendingWrite.Operation, on db: borrowing Connection
+    operation: PendingWrite.Operation, if condition: QueuedCondition, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     try insert.bind(borrowedText: id, at: .id)
     try insert.bind(borrowedText: body, at: .body)
     try change.insert(with: insert, on: db)
     guard db.changes > 0 else { return false }
-    try enqueue(id, operation, statement: queue)
+    try enqueue(id, operation, if: condition, statement: queue)
     return true
   }
 
   /// Replaces an entity that exists: the version that this change starts from is kept, if it is the first change.
   private func replace(
     _ id: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer,
-    operation: PendingWrite.Operation, on db: borrowing Connection
+    operation: PendingWrite.Operation, if condition: QueuedCondition, on db: borrowing Connection
   ) throws(SQLiteError) {
     let queue = try db.statement(change.table.queueWithBase)
     try queue.bind(change.now, at: .time)
-    try enqueue(id, operation, statement: queue)
+    try enqueue(id, operation, if: condition, statement: queue)
     let update = try db.statement(change.table.update)
     try update.bind(borrowedText: id, at: .id)
     try update.bind(change.generation, at: .generation)
@@ -88,13 +92,13 @@ struct EntitySaver: ~Copyable {
 
   private func enqueue(
     _ id: UnsafeRawBufferPointer, _ operation: PendingWrite.Operation,
-    statement: borrowing Statement
+    if condition: QueuedCondition, statement: borrowing Statement
   ) throws(SQLiteError) {
     try statement.bind(borrowedText: id, at: .id)
     try statement.bind(operation.number, at: .operation)
     try statement.bind(Identifier.revision(), at: .revision)
-    // The id of a create is new: there is nothing that it could overwrite.
-    try statement.bind(isConditional && operation != .create ? 1 : 0, at: .isConditional)
+    try statement.bind(condition.mark, at: .isConditional)
+    try statement.bind(condition.filter, at: .condition)
     try statement.run()
   }
 }

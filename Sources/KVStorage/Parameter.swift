@@ -16,6 +16,8 @@ struct Parameter: CustomStringConvertible {
   static let operation = Parameter(number: 7)
   static let revision = Parameter(number: 8)
   static let isConditional = Parameter(number: 9)
+  /// A filter as JSON.
+  static let condition = Parameter(number: 11)
   /// The generation of a refresh mark.
   static let mark = Parameter(number: 10)
 

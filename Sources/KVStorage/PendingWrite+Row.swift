@@ -44,10 +44,11 @@ extension PendingWrite {
   /// The columns that `init(row:of:)` reads.
   static let columns =
     """
-    p.id, p.operation, p.revision, p.n, p.created, p.changed, p.attempts, p.error, p.sent, p.state, p.conditional
+    p.id, p.operation, p.revision, p.n, p.created, p.changed, p.attempts, p.error, p.sent, p.state, p.conditional,
+    p.condition
     """
   /// How many columns these are.
-  static let columnCount: Int32 = 11
+  static let columnCount: Int32 = 12
 
   /// Reads the first columns of the current row.
   init(row: borrowing Statement, of collection: String) {
@@ -60,5 +61,6 @@ extension PendingWrite {
     isAsFirstSent = row.int64(8) == revision
     state = State(number: row.int64(9))
     isConditional = row.int64(10) != 0
+    condition = row.text(11)
   }
 }

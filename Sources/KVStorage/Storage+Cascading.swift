@@ -8,13 +8,13 @@ extension Storage {
   /// Removes records and what belongs to them, and queues that: each deletion in front of that of the record it belongs
   /// to. Gives how many of `ids` were there.
   func remove(
-    _ ids: [String], isConditional: Bool, collection: String, _ change: Change,
+    _ ids: [String], if condition: WriteCondition, collection: String, _ change: Change,
     on db: borrowing Connection
   ) throws(SQLiteError) -> Int {
     var removed = 0
     guard layout.isOwner(collection) else {
       for id in ids
-      where try Self.remove(id, isConditional: isConditional, change: change, on: db) {
+      where try Self.remove(id, if: condition, change: change, on: db) {
         removed += 1
       }
       return removed
@@ -30,7 +30,7 @@ extension Storage {
     for member in cascade.members {
       let isRoot = member.collection == RecordID(collection) && roots.contains(member.id)
       _ = try Self.remove(
-        member.id.text, isConditional: isConditional && isRoot,
+        member.id.text, if: isRoot ? condition : .none,
         atEnd: layout.isOwner(member.collection.text),
         change: Change(try catalog.entry(member.collection.text, on: db)), on: db)
     }

@@ -14,7 +14,7 @@ extension Storage {
     return try attempt(repeatable: condition.isNone) {
       (db: borrowing Connection) throws(SQLiteError) in
       let change = Change(try catalog.entry(collection, on: db))
-      let saver = try EntitySaver(change, isConditional: !condition.isNone, on: db)
+      let saver = try EntitySaver(change, if: condition, on: db)
       var saved = entities
       for (index, outline) in outlines.enumerated() {
         if var failure = try Self.failure(of: outline.id, condition, table: change.table, on: db) {
@@ -112,7 +112,7 @@ extension Storage {
         return .failure(failure)
       }
       return .success(
-        try remove([id], isConditional: !condition.isNone, collection: collection, change, on: db))
+        try remove([id], if: condition, collection: collection, change, on: db))
     }
   }
 
@@ -133,7 +133,7 @@ extension Storage {
         if try find.step(), let id = find.text(0) { ids.append(id) }
         find.reset()
       }
-      _ = try remove(ids, isConditional: false, collection: collection, change, on: db)
+      _ = try remove(ids, if: .none, collection: collection, change, on: db)
       return numbers.count
     }
   }
@@ -145,7 +145,8 @@ extension Storage {
       let change = Change(try catalog.entry(collection, on: db))
       let numbers = try numbers(of: query, change.table, on: db)
       let find = try db.statement(change.table.bodyOfRow)
-      let saver = try EntitySaver(change, isConditional: isConditional, on: db)
+      let saver = try EntitySaver(
+        change, if: isConditional ? .matches(Query()) : .none, on: db)
       var result = UpdateResult(matched: numbers.count)
       for number in numbers {
         try find.bind(number, at: .row)
@@ -198,7 +199,7 @@ extension Storage {
 
   /// Deletes an entity and queues that; false if it was not there. `atEnd`: behind everything that is queued.
   static func remove(
-    _ id: String, isConditional: Bool = false, atEnd: Bool = false, change: Change,
+    _ id: String, if condition: WriteCondition = .none, atEnd: Bool = false, change: Change,
     on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let (isCreate, isUnsent) = try queuedCreate(id, change.table, on: db)
@@ -206,7 +207,7 @@ extension Storage {
       _ = try run(change.table.drop, id, on: db)
     } else {
       if isCreate { try expectLateCreate(of: id, change, on: db) }
-      guard try queueDeletion(of: id, isConditional, change: change, on: db) else { return false }
+      guard try queueDeletion(of: id, if: condition, change: change, on: db) else { return false }
       if atEnd { _ = try run(change.table.moveToEnd, id, on: db) }
     }
     return try run(change.table.delete, id, on: db)
@@ -224,13 +225,15 @@ extension Storage {
 
   /// False if there is no such entity.
   private static func queueDeletion(
-    of id: String, _ isConditional: Bool, change: Change, on db: borrowing Connection
+    of id: String, if condition: WriteCondition, change: Change, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
+    let condition = try QueuedCondition(condition, of: id, change.table, on: db)
     let queue = try db.statement(change.table.queueDeletion)
     try queue.bind(id, at: .id)
     try queue.bind(Identifier.revision(), at: .revision)
     try queue.bind(change.now, at: .time)
-    try queue.bind(isConditional ? 1 : 0, at: .isConditional)
+    try queue.bind(condition.mark, at: .isConditional)
+    try queue.bind(condition.filter, at: .condition)
     try queue.run()
     return db.changes > 0
   }

@@ -48,7 +48,7 @@ extension Storage {
         """
         UPDATE pending SET base = \(bind: base), base_checksum = kv_checksum(\(bind: base)),
         operation = \(bind: new.operation(of: write).number), revision = \(bind: revision),
-        state = 0, remote = NULL, tried = NULL WHERE \(change.table.isUnchanged(write))
+        state = 0, remote = NULL, tried = NULL, condition = NULL WHERE \(change.table.isUnchanged(write))
         """)
       guard db.changes > 0 else { return false }
       try Self.settleUnqueued(write.id, change.table, on: db)
@@ -135,7 +135,8 @@ extension Storage {
   static let releasing = """
     state = 0, base = iif(state = 2 AND remote NOT NULL, nullif(remote, 'null'), base),
     base_checksum = iif(state = 2 AND remote NOT NULL, kv_checksum(nullif(remote, 'null')), base_checksum),
-    operation = iif(state = 2 AND remote NOT NULL, max(operation, 2), operation), remote = NULL
+    operation = iif(state = 2 AND remote NOT NULL, max(operation, 2), operation), remote = NULL,
+    condition = iif(state = 2, NULL, condition)
     """
 }
 

@@ -157,7 +157,10 @@ extension Storage {
       """
       UPDATE pending SET operation = max(operation, 2), base = \(open: ()),
       base_checksum = kv_checksum(\(openAgain: ())), tried = NULL,
-      conditional = iif(conditional = 2, 0, conditional) WHERE \(table.isEntity(write.id))
+      conditional = CASE conditional WHEN 2 THEN 0 WHEN 3 THEN 1 ELSE conditional END,
+      condition = CASE conditional WHEN 2 THEN NULL
+        WHEN 3 THEN nullif(json_extract(condition, '$."$and"[1]'), '{}') ELSE condition END
+      WHERE \(table.isEntity(write.id))
       """)
     let statement = try db.statement(update)
     if let base {

@@ -123,7 +123,7 @@ private struct VersionedWriter {
     if write.version == nil, !onlyChecking { return try insert(write, saver, on: db) }
     guard let body = write.body else {
       _ = try storage.remove(
-        [write.id], isConditional: false, collection: write.collection, change, on: db)
+        [write.id], if: .none, collection: write.collection, change, on: db)
       records.append(nil)
       return true
     }

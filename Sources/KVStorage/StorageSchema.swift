@@ -176,6 +176,12 @@ package enum StorageSchema {
       // They did the same, at a higher price.
       try IndexRepair.renewTriggers(db)
     },
+    Database.Migration(
+      sql: """
+        -- The filter that the backend's entity has to match, as JSON; NULL: `conditional` says all. `conditional` may be 3:
+        -- as 2, and changed on another condition since. The filter is {"$and":[what was sent, what was added]} then.
+        ALTER TABLE pending ADD COLUMN condition TEXT;
+        """),
   ]
 
   /// A collection's own table. Body and checksum come last: what is in front of them is read without them. The checksum

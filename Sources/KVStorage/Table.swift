@@ -187,17 +187,22 @@ final class Table: Sendable {
     // update what it is; a deletion replaces both, unless a create was never sent (`queued`). What was set aside waits again. What was sent last, if this
     // is it, may be what the backend has, though no answer said so.
     let pending =
-      "INSERT INTO pending (collection, id, operation, revision, created, changed, conditional, base, base_checksum)"
+      """
+      INSERT INTO pending (collection, id, operation, revision, created, changed, conditional, condition, base,
+        base_checksum)
+      """
     let superseding = """
       revision = excluded.revision, changed = excluded.changed, state = 0, remote = NULL,
-      conditional = iif(excluded.conditional, 1, conditional),
+      conditional = iif(excluded.conditional, excluded.conditional, conditional),
+      condition = iif(excluded.conditional, excluded.condition, condition),
       tried = \(Table.tried(with: "ifnull(excluded.base, 'null')"))
       """
     let collapsing = """
       ON CONFLICT (collection, id) DO UPDATE SET operation = min(operation, 2), \(superseding)
       """
     let change = """
-      \(Parameter.revision), \(Parameter.time), \(Parameter.time), \(Parameter.isConditional)
+      \(Parameter.revision), \(Parameter.time), \(Parameter.time), \(Parameter.isConditional),
+      \(Parameter.condition)
       """
     queue = SQL(
       """
@@ -221,7 +226,7 @@ final class Table: Sendable {
     queueDeletionsOfRemoved = SQL(
       """
       \(pending) SELECT \(number), e.id, 3, (random() & 0x3FFFFFFFFFFFFFFF) + 1, \(Parameter.time),
-        \(Parameter.time), 0, e.body, e.checksum
+        \(Parameter.time), 0, NULL, e.body, e.checksum
       FROM temp.removed AS r CROSS JOIN \(entities) AS e ON e.n = r.n
       WHERE r.creation <> \(Parameter.operation)
       \(deleting)
@@ -229,7 +234,7 @@ final class Table: Sendable {
     queueDeletionOfArrived = SQL(
       """
       \(pending) SELECT \(number), \(Parameter.id), 3, \(Parameter.revision), \(Parameter.time),
-        \(Parameter.time), 0, \(Parameter.body), kv_checksum(\(Parameter.body))
+        \(Parameter.time), 0, NULL, \(Parameter.body), kv_checksum(\(Parameter.body))
       WHERE NOT EXISTS (SELECT 1 FROM \(entities) WHERE id = \(Parameter.id)) ON CONFLICT DO NOTHING
       """)
     queued = SQL(

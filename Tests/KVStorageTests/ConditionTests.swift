@@ -143,6 +143,70 @@ private func failure(_ body: () throws -> Void) -> StoreError? {
     #expect(try reopened.write("a")?.isConditional == true)
   }
 
+  @Test("a filter stays with the queued write until the backend has answered, and over a restart")
+  func queuedFilter() throws {
+    let storage = try openStorage(in: directory)
+    try storage.store(#"{"_id":"a","n":1,"m":1}"#)
+    try storage.save(#"{"_id":"a","n":2,"m":1}"#, if: matching(#"{"n":1}"#))
+    try storage.save(#"{"_id":"a","n":3,"m":1}"#)
+    #expect(try storage.write("a")?.condition == #"{"n":1}"#)
+    // What is here by an own change is not asked for; the rest holds together with what was asked before.
+    try storage.save(#"{"_id":"a","n":4,"m":1}"#, if: matching(#"{"n":3,"m":{"$lt":2}}"#))
+    let both = #"{"$and":[{"n":1},{"m":{"$lt":2}}]}"#
+    #expect(try storage.write("a")?.condition == both)
+    storage.close()
+    let reopened = try openStorage(in: directory)
+    let sent = try reopened.beginSending([try #require(try reopened.write("a"))])
+    #expect(sent.first?.write.condition == both)
+    try reopened.confirm(sent.map { ($0.write, Array(#"{"_id":"a","n":4,"m":1}"#.utf8)) })
+    #expect(try reopened.write("a") == nil)
+  }
+
+  @Test("an answer settles the filter that was sent, and leaves those that were added since")
+  func answered() throws {
+    let storage = try openStorage(in: directory)
+    try storage.store(#"{"_id":"a","n":1,"m":1}"#)
+    try storage.save(#"{"_id":"a","n":2,"m":1}"#, if: matching(#"{"n":1}"#))
+    let sent = try storage.beginSending([try #require(try storage.write("a"))])
+    try storage.save(#"{"_id":"a","n":3,"m":1}"#, if: matching(#"{"m":1}"#))
+    try storage.save(#"{"_id":"a","n":4,"m":1}"#, if: matching(#"{"n":3}"#))
+    try storage.save(#"{"_id":"a","n":4,"m":2}"#, if: matching(#"{"m":{"$gt":0}}"#))
+    try storage.confirm(sent.map { ($0.write, Array(#"{"_id":"a","n":2,"m":1}"#.utf8)) })
+    let left = try #require(try storage.write("a"))
+    #expect(left.isConditional)
+    let text = try #require(left.condition)
+    let filter = try Query(filter: text).filter
+    let expected = try Query(filter: #"{"$and":[{"m":1},{"m":{"$gt":0}}]}"#).filter
+    for entity in [#"{"m":1}"#, #"{"m":2}"#, #"{"m":0}"#] {
+      let bytes = Array(entity.utf8)
+      #expect(
+        try Query(filter).matcher?.matches(bytes) == Query(expected).matcher?.matches(bytes))
+    }
+  }
+
+  @Test("what was created here and is unknown to the backend has no filter to meet there")
+  func unknown() throws {
+    let storage = try openStorage(in: directory)
+    try storage.save(#"{"_id":"a","n":1}"#)
+    try storage.save(#"{"_id":"a","n":2}"#, if: matching(#"{"n":1}"#))
+    #expect(try storage.write("a")?.condition == nil)
+  }
+
+  @Test("a released write goes without its filter: somebody has seen what it met")
+  func released() throws {
+    let storage = try openStorage(in: directory)
+    try storage.store(#"{"_id":"a","n":1}"#)
+    try storage.save(#"{"_id":"a","n":2}"#, if: matching(#"{"n":1}"#))
+    let sent = try storage.beginSending([try #require(try storage.write("a"))])
+    let theirs = RemoteVersion.entity(Array(#"{"_id":"a","n":9}"#.utf8))
+    let failure = StoreError(.conflict, "No.")
+    try storage.quarantine(
+      sent.map { QuarantinedWrite(write: $0.write, error: failure, theirs: theirs) })
+    #expect(try storage.write("a")?.condition == #"{"n":1}"#)
+    _ = try storage.releasePending("a", in: "c")
+    #expect(try storage.write("a")?.condition == nil)
+  }
+
   @Test("of four threads that insert the same entity one wins") func threads() throws {
     let storage = try openStorage(in: directory)
     for round in 0..<50 {

@@ -146,6 +146,7 @@ import Testing
       DROP TABLE gone;
       DROP TABLE models;
       ALTER TABLE pending DROP COLUMN conditional;
+      ALTER TABLE pending DROP COLUMN condition;
       ALTER TABLE pending DROP COLUMN base_checksum;
       ALTER TABLE e1 DROP COLUMN checksum;
       PRAGMA user_version = \(previous);

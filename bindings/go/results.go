@@ -87,6 +87,9 @@ type PendingWrite struct {
 	Attempts  int          `json:"attempts"`
 	LastError *Error       `json:"lastError"`
 	State     PendingState `json:"state"`
+	// Condition is the filter that the backend's entity has to match when the write is sent. It is nil if the write was
+	// not made on one.
+	Condition json.RawMessage `json:"if"`
 }
 
 // PendingDetail is a pending write with the entity that it would send, the backend's version that the change started

@@ -47,8 +47,8 @@ func (s *Subscription) End(ctx context.Context, options ...Option) error {
 
 // A SyncEvent is an event of a client's synchronisation. Members that do not apply are zero.
 type SyncEvent struct {
-	// Event is "started", "progress", "finished", "offline", "online", "loggedOut", "quarantined" or "overwritten". Later
-	// versions may add others.
+	// Event is "started", "progress", "finished", "offline", "online", "loggedOut", "quarantined", "overwritten" or
+	// "conditionFailed". Later versions may add others.
 	Event string
 	// Task is a number that identifies the push, pull or sync.
 	Task int
@@ -66,6 +66,8 @@ type SyncEvent struct {
 	ID string
 	// Remote is the version that was overwritten. It is null if that was a deletion.
 	Remote json.RawMessage
+	// Local is what the write whose condition failed was to save. It is null if that was a deletion.
+	Local json.RawMessage
 }
 
 // ObserveSync calls receive for each event of the client's synchronisation: the start, progress and end of a push, pull

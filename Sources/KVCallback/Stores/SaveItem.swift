@@ -55,7 +55,8 @@ extension CallbackBackend {
     element.add("id", description.idValue(ofKey: item.key))
     switch item.condition {
     case .none: break
-    case .version(let version): element.add("if", json: description.versionText(version).utf8)
+    case .version(let version), .matches(_, let version):
+      element.add("if", json: description.versionText(version).utf8)
     case .isMissing: element.add("if", .null)
     }
     if let record = item.record { element.add("record", json: record) }

@@ -79,7 +79,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
         }
         saved[index] = try storage.checked(saved[index], outlines, at: index, in: collection)
         try write(
-          saved[index], outline.id == nil ? .create : .update, isConditional: !condition.isNone,
+          saved[index], outline.id == nil ? .create : .update, if: condition,
           collection: collection)
       }
       return saved
@@ -92,7 +92,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
     try perform { () throws(StoreError) in
       try check(condition, id, collection: collection)
       guard try current(id, collection) != nil else { return 0 }
-      try remove([id], isConditional: !condition.isNone, collection: collection)
+      try remove([id], if: condition, collection: collection)
       return 1
     }
   }
@@ -100,7 +100,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
   func remove(_ query: Query, in collection: String) throws(StoreError) -> Int {
     try perform { () throws(StoreError) in
       let ids = try ids(query, collection)
-      try remove(ids, isConditional: false, collection: collection)
+      try remove(ids, if: .none, collection: collection)
       return ids.count
     }
   }
@@ -117,7 +117,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
         guard let changed = try storage.changed(body, by: update, now, in: collection) else {
           continue
         }
-        try write(changed, .update, isConditional: false, collection: collection)
+        try write(changed, .update, if: .none, collection: collection)
         result.modified.append(changed.id)
       }
       return result
@@ -237,7 +237,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
 
   /// Removes entities that are there, with all that goes with them.
   private func remove(
-    _ ids: [String], isConditional: Bool, collection: String
+    _ ids: [String], if condition: WriteCondition, collection: String
   ) throws(StoreError) {
     var cascade = Cascade()
     for id in ids {
@@ -253,7 +253,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
     for member in cascade.members {
       let isRoot = roots.contains(member.id) && member.collection == RecordID(collection)
       try write(
-        member.id.text, nil, operation: .delete, isConditional: isConditional && isRoot,
+        member.id.text, nil, operation: .delete, if: isRoot ? condition : .none,
         collection: member.collection.text)
     }
   }
@@ -277,16 +277,16 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
   }
 
   private func write(
-    _ entity: SavedEntity, _ operation: PendingWrite.Operation, isConditional: Bool,
+    _ entity: SavedEntity, _ operation: PendingWrite.Operation, if condition: WriteCondition,
     collection: String
   ) throws(StoreError) {
     try write(
-      entity.id, entity.bytes, operation: operation, isConditional: isConditional,
+      entity.id, entity.bytes, operation: operation, if: condition,
       collection: collection)
   }
 
   private func write(
-    _ id: String, _ body: [UInt8]?, operation: PendingWrite.Operation, isConditional: Bool,
+    _ id: String, _ body: [UInt8]?, operation: PendingWrite.Operation, if condition: WriteCondition,
     collection: String
   ) throws(StoreError) {
     let key = RecordID(collection)
@@ -296,6 +296,6 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
     writes.append(
       TransactionWrite(
         collection: collection, id: id, body: body, operation: operation,
-        isConditional: isConditional))
+        condition: condition))
   }
 }

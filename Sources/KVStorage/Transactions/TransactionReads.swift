@@ -113,11 +113,11 @@ extension Storage {
     let change = Change(try catalog.entry(write.collection, on: db))
     guard let body = write.body else {
       _ = try Self.remove(
-        write.id, isConditional: write.isConditional, atEnd: layout.isOwner(write.collection),
+        write.id, if: write.condition, atEnd: layout.isOwner(write.collection),
         change: change, on: db)
       return
     }
-    let saver = try EntitySaver(change, isConditional: write.isConditional, on: db)
+    let saver = try EntitySaver(change, if: write.condition, on: db)
     try saver.save(SavedEntity(id: write.id, bytes: body), write.operation, on: db)
   }
 }

@@ -8,7 +8,8 @@ struct TransactionWrite: Sendable {
   /// The text of the entity; nil: it is deleted.
   let body: [UInt8]?
   let operation: PendingWrite.Operation
-  let isConditional: Bool
+  /// It holds here; what the backend has is asked for it too.
+  let condition: WriteCondition
 }
 
 /// One entity that a transaction has found.

@@ -40,6 +40,9 @@ public struct PendingWrite: Sendable, Equatable {
   public let attempts: Int
   /// The error of the last attempt; nil: none.
   public let error: KVStoreError?
+  /// The filter that the backend's entity has to match when the write is sent, as JSON; nil: the write was not made on
+  /// one.
+  public let condition: String?
 
   init(_ write: KVSync.PendingWrite) {
     id = write.id
@@ -59,5 +62,6 @@ public struct PendingWrite: Sendable, Equatable {
     changedAt = Timestamp(write.changedAt)
     attempts = write.attempts
     error = write.error.map(KVStoreError.init)
+    condition = write.condition
   }
 }

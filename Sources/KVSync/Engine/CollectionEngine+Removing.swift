@@ -11,6 +11,7 @@ extension CollectionEngine {
     early: (Int) -> Void = { _ in }
   ) throws(StoreError) -> Answered<Int> {
     try Self.checked(id)
+    try check(condition)
     switch writePolicy(options) {
     case .forceLocal:
       let local = try localStore(for: "remove locally")

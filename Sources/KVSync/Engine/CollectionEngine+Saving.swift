@@ -44,10 +44,17 @@ extension CollectionEngine {
     }
   }
 
+  /// Throws `.unsupported` if the backend could not decide a condition when the write is sent.
+  package func check(_ condition: WriteCondition) throws(StoreError) {
+    guard case .matches(let query) = condition, let remote else { return }
+    try remote.check(condition: query.filter, in: collection)
+  }
+
   private func saveLocally(
     _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, condition: WriteCondition,
     call: Call
   ) throws(StoreError) -> SavedEntity {
+    try check(condition)
     let local = try localStore(for: "save locally")
     let saved = try local.save(bytes, [outline], known: call.known, if: condition, in: collection)
     guard let entity = saved.first else {
@@ -81,6 +88,7 @@ extension CollectionEngine {
     let staysLocal = policy == .forceLocal
     let local = try localStore(for: "save locally")
     if !staysLocal { _ = try writer() }
+    try check(condition)
     let saved = try local.save(
       bytes, outlines, known: options.call.known, if: condition, in: collection)
     let result = SaveManyResult(entities: saved.map(\.bytes), errors: [])

@@ -41,6 +41,8 @@ package struct PendingWrite: Sendable, Equatable {
   /// Whether it was saved or removed on a condition: then the backend must have the version that it started from, or
   /// nothing if there was none, whatever is done about other conflicts.
   package var isConditional = false
+  /// The filter that the backend's entity has to match as well, as JSON.
+  package var condition: String?
 
   package init(
     collection: String, id: String, operation: Operation, revision: Int64, order: Int64,
@@ -62,13 +64,15 @@ extension PendingWrite {
   /// The JSON form that `kv_store_pending` documents.
   package var jsonObject: JSONObject {
     let error = lastError.flatMap { try? JSONValue(parsing: $0) } ?? .null
-    return JSONObject([
+    var object = JSONObject([
       .init("id", .string(id)), .init("operation", .string(operation.rawValue)),
       .init("createdAt", .string(createdAt.description)),
       .init("changedAt", .string(changedAt.description)),
       .init("attempts", .int(Int64(attempts))), .init("state", .string(state.rawValue)),
       .init("lastError", error),
     ])
+    object["if"] = condition.flatMap { try? JSONValue(parsing: $0) }
+    return object
   }
 
   /// The last failure; nil: none, or it cannot be read.

@@ -20,6 +20,12 @@ package protocol Remote: AnyObject, Sendable {
   /// Whether it is known to keep the conditions of writes. One that does not ignores them.
   var keepsConditions: Bool { get }
 
+  /// Whether it decides itself whether a record matches a filter that a write demands: see `RemoteCondition.matches`.
+  var evaluatesConditions: Bool { get }
+
+  /// Throws `.unsupported` if a write cannot demand this filter of a record.
+  func check(condition: Predicate, in collection: String) throws(StoreError)
+
   /// Whether updates need to have what they started from, because only the difference is sent.
   var sendsDifferences: Bool { get }
 
@@ -99,6 +105,8 @@ extension Remote {
   package var limits: RemoteLimits { RemoteLimits() }
   package func format(of collection: String) -> RecordFormat { .default }
   package var keepsConditions: Bool { false }
+  package var evaluatesConditions: Bool { false }
+  package func check(condition: Predicate, in collection: String) throws(StoreError) {}
   package var sendsDifferences: Bool { false }
   package var hasOneQueue: Bool { false }
 
@@ -185,6 +193,9 @@ package enum RemoteCondition: Sendable, Equatable {
   case none
   /// The entity has this version.
   case version(RecordVersion)
+  /// The entity matches, and the change starts from this version. Only asked of a backend that evaluates conditions;
+  /// whether it merges a change of another version is its own decision.
+  case matches(Predicate, RecordVersion)
   /// There is none.
   case isMissing
 }
@@ -256,6 +267,8 @@ package struct Call: Sendable {
   package var quarantined: @Sendable (_ id: String, StoreError) -> Void = { _, _ in }
   /// Hears of each version of the backend's that a write has replaced unseen; `theirs` nil: it was deleted there.
   package var overwritten: @Sendable (_ id: String, _ theirs: [UInt8]?) -> Void = { _, _ in }
+  /// Hears of each write that was given up because its condition does not hold on the backend; `ours` nil: a deletion.
+  package var conditionFailed: @Sendable (_ id: String, _ ours: [UInt8]?) -> Void = { _, _ in }
   package var conflicts: ConflictStrategy
   /// Whether a push sends what was set aside as well.
   package var retriesQuarantined = false

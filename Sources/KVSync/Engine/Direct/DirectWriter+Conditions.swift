@@ -1,5 +1,6 @@
 internal import KVBase
 internal import KVJSON
+internal import KVQuery
 
 /// Writes on a condition.
 extension DirectWriter {
@@ -18,7 +19,7 @@ extension DirectWriter {
     case .version:
       throw StoreError(
         .unsupported, "A write that goes only to the backend cannot depend on a local version.")
-    case .matches:
+    case .matches(let query):
       guard let found = try engine.backendEntities([id], remote, call: call)[RecordID(id)] else {
         throw .conditionFailed(id, "does not exist")
       }
@@ -27,9 +28,15 @@ extension DirectWriter {
         guard let known = call.known else { return body }
         return found.bytes.withBorrowedBytes { known.completed(body, from: $0, format: format) }
       }
-      return Self.write(
-        id, whole, if: found.version.map { .version($0) } ?? .none)
+      return Self.write(id, whole, if: remoteCondition(query.filter, found.version))
     }
+  }
+
+  private func remoteCondition(
+    _ filter: Predicate, _ version: RecordVersion?
+  ) -> RemoteCondition {
+    guard let version else { return .none }
+    return remote.evaluatesConditions ? .matches(filter, version) : .version(version)
   }
 
   private static func write(

@@ -10,6 +10,8 @@ struct ConflictResolver {
   let tried: [RemoteVersion]
   /// Whether it is known that others have made what is there.
   var isOthers = false
+  /// Whether the backend was asked to match a filter: then it may have refused what has not changed since.
+  var isCondition = false
 
   enum Verdict: Equatable {
     /// There is nothing left to send: what is there is what was wanted.
@@ -28,7 +30,7 @@ struct ConflictResolver {
   func verdict(_ strategy: ConflictStrategy) throws(StoreError) -> Verdict {
     if !isOthers, try isDone() { return .done }
     if try isOurOwn() { return .again(.unchanged) }
-    if try isUnchanged() { return .again(.unchanged) }
+    if !isCondition, try isUnchanged() { return .again(.unchanged) }
     switch strategy {
     case .clientWins: return .overwrite
     case .serverWins: return .take

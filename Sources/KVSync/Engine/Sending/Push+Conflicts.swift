@@ -1,5 +1,6 @@
 internal import KVBase
 internal import KVJSON
+internal import KVQuery
 
 /// How a push notices that somebody else was faster, and what it does about it.
 extension Push {
@@ -39,6 +40,9 @@ extension Push {
         }
         sent.condition = RemoteCondition(
           base: now.base, sent.write.operation, format: engine.format)
+        if let filter = now.write.condition, remote.evaluatesConditions {
+          sent.condition = try sent.condition.matching(filter)
+        }
         if remote.sendsDifferences { sent.base = now.base }
       }
       ready.append(sent)
@@ -82,11 +86,13 @@ extension Push {
       let meeting = ConflictResolver(
         format: engine.format, ours: conflict.sent.body, base: now.base, theirs: theirs,
         tried: now.tried + late.map { .entity($0) },
-        isOthers: try isOfOthers(conflict, theirs))
+        isOthers: try isOfOthers(conflict, theirs), isCondition: conflict.sent.condition.isFilter)
       let verdict = try meeting.verdict(call.conflicts.holding(write))
       switch verdict {
       case .done: round.confirmed.append((write, theirs.bytes))
-      case .take: accepted.append((write, theirs))
+      case .take:
+        accepted.append((write, theirs))
+        if write.isConditional { call.conditionFailed(write.id, conflict.sent.body) }
       case .overwrite, .again:
         let change: RebasedChange =
           if case .again(let change) = verdict { change } else { .unchanged }
@@ -151,11 +157,24 @@ extension RemoteCondition {
     }
   }
 
+  /// The same for a record that also has to match a filter. What is new there has nothing to match.
+  func matching(_ filter: String) throws(StoreError) -> RemoteCondition {
+    guard case .version(let version) = self else { return self }
+    do throws(QueryError) {
+      // Without the parts that demand nothing.
+      return .matches(try Query(filter: filter).filter.deciding([], by: []), version)
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  var isFilter: Bool { if case .matches = self { true } else { false } }
+
   /// Whether it holds for what the backend has. What a deletion finds gone is as it should be.
   func holds(for found: BackendEntity?) -> Bool {
     switch self {
     case .none: true
-    case .version(let version): found?.version == version
+    case .version(let version), .matches(_, let version): found?.version == version
     case .isMissing: found == nil
     }
   }

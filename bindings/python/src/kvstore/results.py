@@ -94,6 +94,8 @@ class PendingWrite:
     #: A write is "waiting" until a push has sent it. A write that is "refused" or in "conflict" is
     #: quarantined: it is not sent again until it is retried, edited, reverted, dropped or changed.
     state: PendingState
+    #: The filter that the backend's entity has to match when the write is sent, if it was made on one.
+    condition: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +157,7 @@ class SyncEvent:
     """An event of a client's synchronisation. Members that do not apply are None."""
 
     #: "started", "progress", "finished", "offline", "online", "loggedOut", "quarantined",
-    #: "overwritten"; others
-    #: may follow.
+    #: "overwritten", "conditionFailed"; others may follow.
     event: str
     #: The number of the push, pull or sync that the event belongs to.
     task: int | None = None
@@ -173,6 +174,8 @@ class SyncEvent:
     id: str | None = None
     #: The version that was overwritten. It is None, too, if that was a deletion.
     remote: Mapping[str, Any] | None = None
+    #: What the write whose condition failed was to save. It is None, too, if it was a deletion.
+    local: Mapping[str, Any] | None = None
 
 
 def decode_sync_event(text: bytes) -> SyncEvent:
@@ -198,6 +201,7 @@ def decode_sync_event(text: bytes) -> SyncEvent:
         error=None if error is None else error_from_json(error),
         id=members.get("id"),
         remote=members.get("remote"),
+        local=members.get("local"),
     )
 
 
@@ -306,7 +310,9 @@ def decode_pending(members: Mapping[str, Any]) -> PendingWrite:
 
 def pending_members(
     members: Mapping[str, Any],
-) -> tuple[str, Operation, datetime, datetime, int, KVError | None, PendingState]:
+) -> tuple[
+    str, Operation, datetime, datetime, int, KVError | None, PendingState, Mapping[str, Any] | None
+]:
     """Read what every row of the queue has."""
     last_error = members.get("lastError")
     return (
@@ -317,6 +323,7 @@ def pending_members(
         members["attempts"],
         error_from_json(last_error) if last_error else None,
         members["state"],
+        members.get("if"),
     )
 
 
