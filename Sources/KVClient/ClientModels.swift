@@ -7,13 +7,47 @@ internal import KVSync
 
 /// The models of a client, which are its collections: the only file that knows the room. Immutable; safe from any thread.
 struct ClientModels: Sendable {
+  /// What happens if the local data has another schema, and does not fit this one as it is.
+  enum ChangePolicy: Sendable {
+    /// That is a `.conflict`.
+    case refuse
+    /// Records change by rules of the application's.
+    case migrate(JSONObject)
+    /// What the backend has is read again.
+    case resync
+  }
+
   let layout: RecordLayout
   private let text: String
   let schema: ModelSchema
+  private let policy: ChangePolicy
+
+  /// The options `schema` and `onSchemaChange`; nil: there is no schema.
+  static func read(_ reader: inout OptionReader) throws(StoreError) -> ClientModels? {
+    guard let text = try reader.string("schema") else { return nil }
+    return try ClientModels(text, try policy(&reader))
+  }
+
+  private static func policy(_ reader: inout OptionReader) throws(StoreError) -> ChangePolicy {
+    let name = "onSchemaChange"
+    guard let value = reader.value(name) else { return .refuse }
+    switch value {
+    case .string("migrate"): return .migrate([:])
+    case .string("resync"): return .resync
+    case .object(let object) where object.count == 1:
+      if let rules = object["migrate"]?.objectValue { return .migrate(rules) }
+    default: break
+    }
+    throw StoreError(
+      .invalid,
+      "The option \"\(name)\" must be \"migrate\", \"resync\" or an object with the rules in \"migrate\"."
+    )
+  }
 
   /// `text`: a schema in GraphQL's language. Throws `.invalid` for the first mistake, with line and column.
-  init(_ text: String) throws(StoreError) {
+  init(_ text: String, _ policy: ChangePolicy = .refuse) throws(StoreError) {
     self.text = text
+    self.policy = policy
     do throws(SchemaError) { schema = try ModelSchema(sdl: text) } catch {
       throw StoreError(.invalid, "The option \"schema\": \(error.text).")
     }
@@ -47,8 +81,8 @@ struct ClientModels: Sendable {
     }
   }
 
-  /// Makes the local data follow these models: what was written with others stays, if it is data of these as well; else
-  /// that is a `.conflict`, and nothing changes.
+  /// Makes the local data follow these models: what was written with others stays, if it is data of these as well, or
+  /// changes as the policy says; else that is a `.conflict`, and nothing changes.
   private func adopt(_ storage: Storage) throws(StoreError) {
     // Another process may have opened the file with other models meanwhile.
     while true {
@@ -59,10 +93,64 @@ struct ClientModels: Sendable {
       guard !old.hasSameBytes(as: text) else { return }
       let former = try ModelSchema(kept: old)
       let changes = SchemaChanges(from: former, to: schema)
-      guard changes.isAdditive else { throw Self.refusal(changes) }
+      if !changes.isAdditive {
+        let migrations = try migrations(from: former, changes, in: storage)
+        // Not the text itself: whoever comes after a crash sees that the indexes are to be made.
+        _ = try storage.setModelSchema(text + "\n", replacing: old, migrations)
+        continue
+      }
       try makeIndexes(in: storage, inPlaceOf: former)
-      if try storage.setModelSchema(text, replacing: old) { return }
+      let grown = former.models.filter { model in
+        schema.model(model.name).map { $0.fields != model.fields } ?? false
+      }
+      // Of a new field the backend may have values already.
+      let reads = grown.map { RecordMigration($0.name, to: $0.name, .unchanged) }
+      if try storage.setModelSchema(text, replacing: old, reads) { return }
     }
+  }
+
+  private func migrations(
+    from former: ModelSchema, _ changes: SchemaChanges, in storage: Storage
+  ) throws(StoreError) -> [RecordMigration] {
+    switch policy {
+    case .refuse: throw Self.refusal(changes)
+    case .resync: return try resynchronizing(former, changes, in: storage)
+    case .migrate(let rules):
+      do throws(ModelError) {
+        return try SchemaMigration(from: former, to: schema, rules).steps.map(RecordMigration.init)
+      } catch {
+        throw StoreError(
+          .conflict,
+          "The local data has another schema, and the rules in \"onSchemaChange\" do not lead to this one:"
+            + " \(error.message). The data was not changed.")
+      }
+    }
+  }
+
+  /// Everything is read again but what was not sent, which has to fit: fields that are gone are left out of it.
+  private func resynchronizing(
+    _ former: ModelSchema, _ changes: SchemaChanges, in storage: Storage
+  ) throws(StoreError) -> [RecordMigration] {
+    var migrations: [RecordMigration] = []
+    for model in former.models {
+      let hasUnsent = try storage.pendingCount(in: model.name) > 0
+      guard let other = schema.model(model.name), other.primaryKey == model.primaryKey else {
+        guard !hasUnsent else { throw Self.unsent(model.name) }
+        migrations.append(RecordMigration(model.name, to: model.name, .removed))
+        continue
+      }
+      let gone = model.fields.map(\.name).filter { other.field($0) == nil }
+      let step = SchemaMigration.Step(of: other, in: schema, dropping: gone)
+      migrations.append(RecordMigration(step, to: nil, .readAgain))
+    }
+    return migrations
+  }
+
+  private static func unsent(_ model: String) -> StoreError {
+    StoreError(
+      .conflict,
+      "The local data has writes of \(model) that were not sent, and that the new schema has no place for: push them"
+        + " with the former one. The data was not changed.")
   }
 
   private func makeIndexes(
@@ -84,6 +172,29 @@ struct ClientModels: Sendable {
       .conflict,
       "The local data has another schema that cannot be migrated to this one: \(named)\(more)."
         + " The data was not changed.")
+  }
+}
+
+extension RecordMigration {
+  fileprivate init(_ step: SchemaMigration.Step) {
+    guard let new = step.new else {
+      self.init(step.old, to: step.old, .removed)
+      return
+    }
+    self.init(step, to: new, .changed)
+  }
+
+  fileprivate init(_ step: SchemaMigration.Step, to new: String?, _ fate: Fate) {
+    self.init(step.old, to: new ?? step.old, fate) {
+      step.reshaped($0)
+    } migrated: { record in
+      Result { () throws(ModelError) in try step.migrated(record) }.mapError {
+        StoreError(
+          .conflict,
+          "A record of \(step.old) does not fit the new schema: \($0.message). The data was not changed."
+        )
+      }
+    }
   }
 }
 

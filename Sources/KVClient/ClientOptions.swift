@@ -33,7 +33,7 @@ struct ClientOptions {
     self.appKey = appKey
     let chosen = try ChosenStore(&reader)
     let named = chosen.name
-    models = try reader.string("schema").map(ClientModels.init)
+    models = try ClientModels.read(&reader)
     let appSync = named == BackendRegistry.appSync ? try AppSyncBackend(&reader) : nil
     if appSync == nil { try Self.checkNoBackend(named, with: models, &reader) }
     let isHosted = named == nil && models == nil && !chosen.isLocal

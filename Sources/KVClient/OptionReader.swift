@@ -67,6 +67,9 @@ struct OptionReader {
     return object
   }
 
+  /// Whatever there is.
+  mutating func value(_ key: String) -> JSONValue? { remove(key) }
+
   /// Reads a JSON object, as text.
   mutating func object(_ key: String) throws(StoreError) -> String? { try members(key)?.text }
 

@@ -62,6 +62,11 @@ final class CollectionCatalog: Sendable {
     }
   }
 
+  /// Forgets all tables, because collections have other names now.
+  func forget() {
+    state.withLock { state in (state.known, state.last, state.current) = ([:], nil, [:]) }
+  }
+
   /// The table of a collection, as the snapshot that is open on `db` has it; nil if it has none.
   func table(
     _ collection: String, inSnapshot db: borrowing Connection

@@ -9,9 +9,10 @@ extension Storage {
   }
 
   /// From now on the records follow `new`, unless another schema than `old` is kept by now: that gives false, and
-  /// nothing changes. A file whose records follow none has to be empty: else `.conflict`.
+  /// nothing changes. A file whose records follow none has to be empty: else `.conflict`. Records change with it, all or
+  /// nothing: `.conflict` with the id of one that cannot.
   package func setModelSchema(
-    _ new: String, replacing old: String?
+    _ new: String, replacing old: String?, _ migrations: [RecordMigration] = []
   ) throws(StoreError) -> Bool {
     try attempt { (db: borrowing Connection) throws(SQLiteError) in
       let current = try Self.modelSchema(on: db)
@@ -24,6 +25,9 @@ extension Storage {
           StoreError(
             .conflict,
             "The local data was written without a schema: use another tag."))
+      }
+      for migration in migrations {
+        if let failure = try migrate(migration, on: db) { return .failure(failure) }
       }
       try db.run("INSERT OR REPLACE INTO models VALUES (1, \(bind: new))")
       return .success(true)

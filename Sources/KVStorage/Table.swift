@@ -54,7 +54,7 @@ final class Table: Sendable {
   /// Raises the generation and gives it.
   let raiseGeneration: SQL
   /// A condition: that an entity has no pending write.
-  private let isSettled: String
+  let isSettled: String
   /// Makes tombstones, of a version, of entities without a pending write that were written before a generation.
   let insertTombstonesOfUnseen: SQL
   /// Gives a row if entities of an older generation than this one are possible, and none of them was written and

@@ -51,6 +51,14 @@ package struct ModelValidator: Sendable {
     try check(record, as: model, at: [])
   }
 
+  /// Whether a record may have this value in a field; nil: none.
+  func accepts(_ value: JSONValue?, as name: String) -> Bool {
+    guard let field = model.fields[name] else { return false }
+    guard let value, !value.isNull else { return !model.required.contains(name) && value != nil }
+    do throws(ModelError) { try check(value, field, of: model, at: [name]) } catch { return false }
+    return true
+  }
+
   // MARK: Objects
 
   private typealias Trail = [String]
