@@ -265,6 +265,38 @@ KV_API kv_status kv_client_event_fd(kv_client *client, int *fd_out, kv_error **e
 KV_API kv_status kv_client_dispatch(kv_client *client, uint32_t limit,
                                     KV_OPTIONAL uint32_t *count_out, kv_error **error_out);
 
+/**
+ * Gives a token for requests to the backend, of the user who is signed in.
+ *
+ * It may block, and may call any function but those that close the client or wait for its requests.
+ *
+ * @param provider    who makes the token: `"userPools"`, `"oidc"`, `"function"` or `"token"`, as in the option `auth`; borrowed
+ * @param former      the token that was in use, borrowed; NULL: there was none
+ * @param is_refused  1 if the backend has refused it; else 0: it is about to expire
+ * @param token_out   receives the token, allocated by malloc() or strdup(); the library frees it
+ * @return KV_OK; KV_NO_USER: nobody is signed in; KV_NETWORK, KV_TIMEOUT: it cannot be had now. The calls that need the token end
+ *         with that status, or with KV_UNAUTHORIZED for any other. Nothing that waits to be sent is given up for it.
+ */
+typedef kv_status (*kv_token_fn)(void *context, const char *provider, KV_OPTIONAL const char *former, int32_t is_refused,
+                                 char **token_out);
+
+/**
+ * Sets the function that gives the tokens of a backend that takes tokens of others (AppSync: Cognito user pools, OpenID, Lambda).
+ * NULL as `provide` removes it.
+ *
+ * It is called when there is no token, when the backend has refused the last one, and a minute before a JSON Web Token expires; once for
+ * all requests that wait for a token meanwhile, for HTTP and the WebSocket alike. It runs on a thread of its own, so that no call
+ * waits longer than its timeout, and not before the first request. It may still be running when kv_client_close() returns.
+ *
+ * @param free_context  may be NULL, else it is called exactly once: when the function was replaced or the client closed, and no call
+ *                      of it runs, or before this returns when it fails
+ * @return KV_OK, KV_MISUSE, KV_UNSUPPORTED (the backend takes no tokens of others)
+ */
+KV_API kv_status kv_client_set_token_provider(kv_client *client, KV_OPTIONAL kv_token_fn provide,
+                                              KV_OPTIONAL void *context,
+                                              KV_OPTIONAL kv_free_fn free_context,
+                                              kv_error **error_out);
+
 /** Receives a line of the log. `level`: 1 error, 2 warning, 3 info, 4 debug. `text` is borrowed. */
 typedef void (*kv_log_fn)(void *context, int32_t level, const char *text);
 

@@ -94,6 +94,20 @@ class Client : public Handle<kv_client, kv_client_close> {
   Result<std::uint32_t> dispatch(std::uint32_t limit = 0) const {
     return detail::value<std::uint32_t>(kv_client_dispatch, get(), limit);
   }
+  /**
+   * Sets the function that gives tokens of the user: `provide(const TokenRequest &)` returns a `std::optional<std::string>`, which is
+   * empty if nobody is signed in. It runs on a thread of its own: see kv_client_set_token_provider().
+   */
+  template <typename Provide>
+  Result<void> set_token_provider(Provide &&provide) const {
+    using Kept = std::decay_t<Provide>;
+    return detail::run(kv_client_set_token_provider, get(), &detail::provide_token<Kept>,
+                       new Kept(std::forward<Provide>(provide)), &detail::destroy<Kept>);
+  }
+  /** Removes the function that gives tokens. */
+  Result<void> remove_token_provider() const {
+    return detail::run(kv_client_set_token_provider, get(), nullptr, nullptr, nullptr);
+  }
   /** Sends the log to `receive(std::int32_t level, std::string_view line)`. The levels are 1 (error) to 4 (debug). */
   template <typename Receive>
   Result<void> set_log(std::int32_t level, Receive &&receive) const {

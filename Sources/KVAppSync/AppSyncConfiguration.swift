@@ -1,10 +1,10 @@
 /// Where an API of AppSync is, and as whom it is asked.
 package struct AppSyncConfiguration: Sendable {
   /// What a request proves its right with.
-  package enum Authorization: Sendable {
+  package enum Credential: Sendable {
     case apiKey(String)
-    /// The token of a Cognito user pool, an OpenID provider or a Lambda authorizer.
-    case token(String)
+    /// A token; nil: the application is asked for one.
+    case token(String?)
     /// Signed for IAM, in this region.
     case iam(AWSCredentials, region: String)
   }
@@ -21,7 +21,10 @@ package struct AppSyncConfiguration: Sendable {
 
   /// `https://….appsync-api.….amazonaws.com/graphql`.
   package var endpoint: String
-  package var authorization: Authorization
+  /// Never empty.
+  package var credentials: [AuthorizationMode: Credential]
+  /// The mode of what the schema gives no rules for; one of the credentials.
+  package var usualMode: AuthorizationMode
   /// The address of the WebSocket, as one of HTTP; nil: it follows from the endpoint.
   package var realtimeEndpoint: String?
   package var upgrade = Upgrade.subprotocol
@@ -33,7 +36,9 @@ package struct AppSyncConfiguration: Sendable {
   /// what was deleted, in the end.
   package var syncInterval = 86_400.0
 
-  package init(endpoint: String, _ authorization: Authorization) {
-    (self.endpoint, self.authorization) = (endpoint, authorization)
+  package init(
+    endpoint: String, _ credentials: [AuthorizationMode: Credential], usual: AuthorizationMode
+  ) {
+    (self.endpoint, self.credentials, usualMode) = (endpoint, credentials, usual)
   }
 }

@@ -15,6 +15,8 @@ package final class AppSyncRemote: PagewiseRemote {
     let documents: ModelDocuments
     let records: ModelRecords
     let filters: ModelFilter
+    /// In which modes each operation is tried.
+    let modes: [ModelOperation: [AuthorizationMode]]
   }
 
   let service: AppSyncService
@@ -22,13 +24,19 @@ package final class AppSyncRemote: PagewiseRemote {
 
   package init(_ service: AppSyncService, _ schema: ModelSchema) {
     self.service = service
+    let configuration = service.configuration
+    let available = Set(configuration.credentials.keys)
     tables = Dictionary(
       schema.models.map { model in
         (
           RecordID(model.name),
           Table(
             format: model.recordFormat, documents: ModelDocuments(model, in: schema),
-            records: ModelRecords(model), filters: ModelFilter(model: model))
+            records: ModelRecords(model), filters: ModelFilter(model: model),
+            modes: Dictionary(
+              uniqueKeysWithValues: ModelOperation.allCases.map {
+                ($0, model.modes(for: $0, of: available, usual: configuration.usualMode))
+              }))
         )
       }
     ) { first, _ in first }
@@ -139,7 +147,8 @@ package final class AppSyncRemote: PagewiseRemote {
     _ request: PageRequest, of table: Table, _ call: Call
   ) throws(StoreError) -> Page {
     let variables = request.variables
-    let answer = try service.exchange(table.documents.sync(variables), variables, call: call)
+    let answer = try service.exchange(
+      table.documents.sync(variables), variables, in: table.modes[.sync] ?? [], call: call)
     let field = table.documents.syncField
     guard let page = answer.data[field]?.objectValue, let items = page["items"]?.arrayValue else {
       if let error = answer.errors.first { throw AppSyncErrors.error(error) }
@@ -187,7 +196,8 @@ package final class AppSyncRemote: PagewiseRemote {
     for id in ids { keys.append(try table.values(ofKey: id)) }
     guard !keys.isEmpty else { return [] }
     let (document, variables) = table.documents.get(keys)
-    let data = try service.data(document, variables, call: call)
+    let data = try service.data(
+      document, variables, in: table.modes[.get] ?? [], call: call)
     var items: [JSONObject?] = []
     for (number, id) in ids.enumerated() {
       // Only null says that there is none.

@@ -1,50 +1,81 @@
 internal import KVHTTP
 internal import KVJSON
-internal import KVSync
+package import KVSync
 package import KVTransport
 
 /// One API: sends operations, and turns failures into errors. Safe from any thread.
 package final class AppSyncService: Sendable {
   let configuration: AppSyncConfiguration
   let transport: Transport
+  let authorizer: AppSyncAuthorizer
 
   /// The transport is shared, and stays the caller's to close.
   package init(_ configuration: AppSyncConfiguration, _ transport: Transport) {
     self.configuration = configuration
     self.transport = transport
+    authorizer = AppSyncAuthorizer(configuration)
   }
+
+  /// Sets who is asked for tokens; nil: nobody.
+  package func setTokenProvider(_ provide: TokenProvider?) { authorizer.setTokenProvider(provide) }
 
   /// What an operation gave: its data, and what went wrong in it.
   struct Answer {
     let data: JSONObject
     let errors: [JSONObject]
+
+    /// Why nothing of it was allowed; nil: something was, or it failed otherwise.
+    fileprivate var denial: StoreError? {
+      guard data.members.allSatisfy(\.value.isNull) else { return nil }
+      return errors.lazy.map(AppSyncErrors.error).first { $0.isDenial }
+    }
   }
 
   /// The data of an operation of which nothing may fail. Throws the first of its errors. `isMutation`: it is sent once,
   /// whatever happens to the connection.
   func data(
-    _ document: String, _ variables: JSONObject, isMutation: Bool = false, call: Call
+    _ document: String, _ variables: JSONObject, in modes: [AuthorizationMode],
+    isMutation: Bool = false, call: Call
   ) throws(StoreError) -> JSONObject {
-    let answer = try exchange(document, variables, isMutation: isMutation, call: call)
+    let answer = try exchange(document, variables, in: modes, isMutation: isMutation, call: call)
     if let error = answer.errors.first { throw AppSyncErrors.error(error) }
     return answer.data
   }
 
+  /// Tries the modes one after the other, until one is allowed to.
   func exchange(
-    _ document: String, _ variables: JSONObject, isMutation: Bool = false, call: Call
+    _ document: String, _ variables: JSONObject, in modes: [AuthorizationMode],
+    isMutation: Bool = false, call: Call
   ) throws(StoreError) -> Answer {
     let body: JSONValue = ["query": .string(document), "variables": .object(variables)]
     let bytes = body.bytes
-    let request = HTTPRequest(
-      "POST", configuration.endpoint,
-      headers: configuration.headers(for: bytes),
-      body: isMutation ? .once(bytes) : .bytes(bytes),
-      maxBytes: configuration.maxAnswerBytes)
-    let response = try transport.exchange(request, for: call)
-    guard response.head.isSuccess else {
-      throw AppSyncErrors.error(response.head, response.body)
+    for mode in modes.dropLast() {
+      do throws(StoreError) {
+        let answer = try exchange(bytes, as: mode, isMutation: isMutation, call: call)
+        if answer.denial == nil { return answer }
+      } catch {
+        guard error.isDenial else { throw error }
+      }
     }
-    return try Self.answer(response.body)
+    return try exchange(
+      bytes, as: modes.last ?? configuration.usualMode, isMutation: isMutation, call: call)
+  }
+
+  private func exchange(
+    _ body: [UInt8], as mode: AuthorizationMode, isMutation: Bool, call: Call
+  ) throws(StoreError) -> Answer {
+    try authorizer.renewing(mode, call) { () throws(StoreError) in
+      try authorizer.headers(for: body, as: mode, call)
+    } sending: { (allowance) throws(StoreError) in
+      let request = HTTPRequest(
+        "POST", configuration.endpoint, headers: allowance.headers,
+        body: isMutation ? .once(body) : .bytes(body), maxBytes: configuration.maxAnswerBytes)
+      let response = try transport.exchange(request, for: call)
+      guard response.head.isSuccess else {
+        throw AppSyncErrors.error(response.head, response.body)
+      }
+      return try Self.answer(response.body)
+    }
   }
 
   private static func answer(_ body: [UInt8]) throws(StoreError) -> Answer {
@@ -57,5 +88,13 @@ package final class AppSyncService: Sendable {
       throw StoreError(.proto, "The backend's answer has neither data nor errors.")
     }
     return Answer(data: value["data"]?.objectValue ?? [:], errors: errors)
+  }
+}
+
+extension StoreError {
+  /// Whether the backend says that this caller may not do this, or nobody is signed in: another mode may be allowed to.
+  /// That the application has no token to give is none: whoever is signed in reads nothing as somebody else.
+  fileprivate var isDenial: Bool {
+    kind == .noUser || answer != nil && (kind == .unauthorized || kind == .forbidden)
   }
 }

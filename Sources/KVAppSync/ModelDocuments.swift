@@ -89,7 +89,17 @@ struct ModelDocuments: Sendable {
 
   // MARK: Mutations
 
-  enum Mutation: String { case create, update, delete }
+  enum Mutation: String {
+    case create, update, delete
+
+    var operation: ModelOperation {
+      switch self {
+      case .create: .create
+      case .update: .update
+      case .delete: .delete
+      }
+    }
+  }
 
   func field(of mutation: Mutation) -> String { mutation.rawValue + model.name }
 

@@ -132,7 +132,7 @@ struct ModelWriter {
     if let condition { variables["condition"] = .object(condition) }
     let data = try remote.service.data(
       table.documents.document(of: mutation, isConditional: condition != nil), variables,
-      isMutation: true, call: call)
+      in: table.modes[mutation.operation] ?? [], isMutation: true, call: call)
     guard let item = data[table.documents.field(of: mutation)]?.objectValue,
       let key = table.format.key(of: item), table.isReadable(item),
       mutation == .delete || item["_deleted"]?.boolValue != true

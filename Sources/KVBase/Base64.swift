@@ -38,6 +38,19 @@ package enum Base64 {
       ? bytes : nil
   }
 
+  /// Decodes the form for URLs and files (section 5), in which two characters differ; nil for anything else.
+  package static func decode(url text: some StringProtocol) -> [UInt8]? {
+    decode(
+      String(
+        decoding: text.utf8.map { byte in
+          switch byte {
+          case UInt8(ascii: "-"): UInt8(ascii: "+")
+          case UInt8(ascii: "_"): UInt8(ascii: "/")
+          default: byte
+          }
+        }, as: UTF8.self))
+  }
+
   private static func value(of character: UInt8) -> UInt8? {
     switch character {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")

@@ -21,8 +21,8 @@ struct AppSyncBackend {
       throw StoreError(
         .invalid, "The option \"endpoint\" must be an address of https:// or http://.")
     }
-    var configuration = AppSyncConfiguration(
-      endpoint: endpoint, try Self.authorization(&reader, or: api?["apiKey"]?.stringValue))
+    let (credentials, usual) = try Self.authorization(&reader, api)
+    var configuration = AppSyncConfiguration(endpoint: endpoint, credentials, usual: usual)
     if let limit = try reader.integer("maxResponseBytes", 1...Int(Int32.max)) {
       configuration.maxAnswerBytes = limit
     }
@@ -53,30 +53,79 @@ struct AppSyncBackend {
     return apis[0]
   }
 
-  /// The option "auth": an object with one member. `key`: of an API that is configured with one.
+  /// The options "auth" and "defaultAuth". `api`: that of an `amplifyconfiguration.json`.
   private static func authorization(
-    _ reader: inout OptionReader, or key: String?
-  ) throws(StoreError) -> AppSyncConfiguration.Authorization {
-    guard var auth = try reader.options("auth") else {
-      if let key { return .apiKey(key) }
-      throw StoreError(.invalid, "The option \"auth\" is missing: what requests are allowed by.")
+    _ reader: inout OptionReader, _ api: JSONObject?
+  ) throws(StoreError) -> (
+    credentials: [AuthorizationMode: AppSyncConfiguration.Credential], usual: AuthorizationMode
+  ) {
+    let key = api?["apiKey"]?.stringValue
+    let given = try reader.members("auth")
+    let usual = try reader.choice("defaultAuth", AuthorizationMode.self)
+    guard let given else {
+      guard let key else {
+        throw StoreError(.invalid, "The option \"auth\" is missing: what requests are allowed by.")
+      }
+      return ([.apiKey: .apiKey(key)], .apiKey)
     }
-    let (key, token) = (try auth.string("apiKey"), try auth.string("token"))
-    let iam = try auth.options("iam").map(Self.iam)
-    try auth.finish()
-    switch (key, token, iam) {
-    case (let key?, nil, nil): return .apiKey(key)
-    case (nil, let token?, nil): return .token(token)
-    case (nil, nil, let iam?): return iam
+    var credentials: [AuthorizationMode: AppSyncConfiguration.Credential] = [:]
+    for member in given.members {
+      guard let mode = AuthorizationMode(rawValue: member.name) else {
+        throw StoreError(.invalid, "The option \"\(member.name)\" does not apply here.")
+      }
+      credentials[mode] = try credential(mode, member.value)
+    }
+    if let key, credentials[.apiKey] == nil, credentials.count > 1 || usual == .apiKey {
+      credentials[.apiKey] = .apiKey(key)
+    }
+    let first = given.members.first.flatMap { AuthorizationMode(rawValue: $0.name) }
+    let configured = api?["authorizationType"]?.stringValue.flatMap(Self.mode)
+    guard let chosen = usual ?? configured.flatMap({ credentials[$0] == nil ? nil : $0 }) ?? first
+    else {
+      throw StoreError(
+        .invalid,
+        "The option \"auth\" must have one of \"apiKey\", \"iam\" and a provider of tokens.")
+    }
+    guard credentials[chosen] != nil else {
+      throw StoreError(
+        .invalid,
+        "The option \"auth\" must have what \"defaultAuth\" names: \"\(chosen.rawValue)\".")
+    }
+    return (credentials, chosen)
+  }
+
+  private static func credential(
+    _ mode: AuthorizationMode, _ value: JSONValue
+  ) throws(StoreError) -> AppSyncConfiguration.Credential {
+    switch (mode, value) {
+    case (.apiKey, .string(let key)) where !key.isEmpty: return .apiKey(key)
+    case (.iam, .object(let object)): return try iam(OptionReader(object))
+    // There is none yet.
+    case (_, .null) where mode.isToken: return .token(nil)
+    case (_, .string(let token)) where mode.isToken: return .token(token.isEmpty ? nil : token)
     default:
       throw StoreError(
-        .invalid, "The option \"auth\" must have one of \"apiKey\", \"token\" and \"iam\".")
+        .invalid,
+        "The option \"\(mode.rawValue)\" in \"auth\" must be \(mode == .iam ? "an object" : "a text")."
+      )
+    }
+  }
+
+  /// The mode that an `amplifyconfiguration.json` names.
+  private static func mode(_ type: String) -> AuthorizationMode? {
+    switch type {
+    case "API_KEY": .apiKey
+    case "AWS_IAM": .iam
+    case "AMAZON_COGNITO_USER_POOLS": .userPools
+    case "OPENID_CONNECT": .oidc
+    case "AWS_LAMBDA": .function
+    default: nil
     }
   }
 
   private static func iam(
     _ reader: OptionReader
-  ) throws(StoreError) -> AppSyncConfiguration.Authorization {
+  ) throws(StoreError) -> AppSyncConfiguration.Credential {
     var reader = reader
     guard let id = try reader.string("accessKeyId"),
       let secret = try reader.string("secretAccessKey"), let region = try reader.string("region")
@@ -95,13 +144,16 @@ struct AppSyncBackend {
   func factory(_ schema: ModelSchema) -> BackendFactory {
     { [configuration, transport] (context) throws(StoreError) in
       let transport = try Transport(transport, context)
-      let remote = AppSyncRemote(AppSyncService(configuration, transport), schema)
+      let service = AppSyncService(configuration, transport)
+      let remote = AppSyncRemote(service, schema)
       let live = AppSyncLive(remote, schema)
       var backend = Backend(name: BackendRegistry.appSync, remote: remote) {
         live.close()
+        service.setTokenProvider(nil)
         transport.close()
       }
       backend.live = live
+      backend.setTokenProvider = { service.setTokenProvider($0) }
       // What it can merge, it has merged; the rest is refused.
       backend.conflicts = .serverWins
       return backend

@@ -16,6 +16,14 @@ extension Client {
     }
   }
 
+  /// Sets who is asked for the tokens of the backend's requests; nil: nobody. Throws `.unsupported` for a backend that
+  /// takes no tokens of others.
+  package func setTokenProvider(_ provide: TokenProvider?) throws(StoreError) {
+    let backend = try existing()
+    guard let set = backend.setTokenProvider else { throw backend.lacks("token providers") }
+    set(provide)
+  }
+
   /// Creates a user and makes it the active one. An empty object: the backend makes up name and password.
   /// `.pending`, and nobody is created, while writes of another user wait.
   package func signup(

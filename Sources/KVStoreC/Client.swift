@@ -87,6 +87,20 @@ public func kv_client_set_log(
   return status
 }
 
+@_cdecl("kv_client_set_token_provider") @implementation
+public func kv_client_set_token_provider(
+  _ client: OpaquePointer?, _ provide: kv_token_fn?, _ context: UnsafeMutableRawPointer?,
+  _ freeContext: kv_free_fn?, _ errorOut: HandleOut?
+) -> kv_status {
+  let host = provide.map { HostTokenProvider(TokenCallback($0, context, free: freeContext)) }
+  if host == nil { freeContext?(context) }
+  return perform(errorOut) { () throws(StoreError) in
+    let client = try ClientObject.borrow(client)
+    guard let host else { return try client.core.setTokenProvider(nil) }
+    try client.core.setTokenProvider { (request) throws(StoreError) in try host.token(request) }
+  }
+}
+
 private var notPumped: StoreError {
   StoreError(.unsupported, "The client has a callback thread of its own.")
 }

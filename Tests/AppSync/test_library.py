@@ -18,6 +18,7 @@ import pytest
 from client import Client as Outsider
 from conftest import TASKS
 from standin import StandIn
+from standin.auth.jwt import make
 
 Open = Callable[..., kvstore.Client]
 
@@ -396,7 +397,6 @@ def test_a_configuration_of_amplify_says_where_the_api_is(server: StandIn, tmp_p
     ("options", "message"),
     [
         ({"auth": {}}, "one of"),
-        ({"auth": {"apiKey": "a", "token": "b"}}, "one of"),
         ({"auth": {"key": "a"}}, "key"),
         ({"endpoint": "ftp://h"}, "endpoint"),
         ({"host": "https://h"}, "host"),
@@ -435,20 +435,20 @@ def test_a_program_in_c(server: StandIn, tmp_path: Path) -> None:
         "appKey": "tasks",
         "backend": "appsync",
         "endpoint": server.endpoint,
-        "auth": {"apiKey": "da2-standin"},
+        "auth": {"userPools": None},
         "schema": TASKS,
         "dataDirectory": str(tmp_path / "data"),
     }
     flags = run(tmp_path, "pkg-config", "--cflags", "--libs", "kvstore").split()
     source = str(PROGRAMS / "push.c")
     run(tmp_path, "gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", source, "-o", "push", *flags)
-    found = json.loads(run(tmp_path, "./push", json.dumps(options)))
+    found = json.loads(run(tmp_path, "./push", json.dumps(options), make({"sub": "c"})))
     assert (found["title"], found["_version"]) == ("C", 1)
     assert rows(server)["c"]["title"] == "C"
 
 
 def test_a_program_in_go(server: StandIn, tmp_path: Path) -> None:
     run(PROGRAMS / "go", "go", "build", "-o", str(tmp_path / "push"), ".")
-    arguments = (server.endpoint, "da2-standin", str(tmp_path / "data"), TASKS)
+    arguments = (server.endpoint, make({"sub": "g"}), str(tmp_path / "data"), TASKS)
     found = json.loads(run(tmp_path, "./push", *arguments))
     assert found == {"id": "g", "title": "G", "_version": 1}

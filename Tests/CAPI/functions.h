@@ -1,5 +1,10 @@
 /* Calls with one argument that is to be refused, and otherwise good ones. Made by
  * scripts/generate_abi.py from kvstore.h: do not edit. */
+static kv_status no_kv_token_fn(void *context, const char *provider, const char *former, int32_t is_refused, char **token_out) {
+  (void)context, (void)provider, (void)former, (void)is_refused, (void)token_out;
+  check_report(__LINE__, __FILE__, "a callback came for a call that failed");
+  return 0;
+}
 static void no_kv_log_fn(void *context, int32_t level, const char *text) {
   (void)context, (void)level, (void)text;
   check_report(__LINE__, __FILE__, "a callback came for a call that failed");
@@ -36,6 +41,7 @@ static kv_status handle_kv_client_repair_client(void *a, kv_error **e) { return 
 static kv_status handle_kv_client_close_client(void *a, kv_error **e) { (void)e; return kv_client_close(a); }
 static kv_status handle_kv_client_event_fd_client(void *a, kv_error **e) { return kv_client_event_fd(a, &fd, e); }
 static kv_status handle_kv_client_dispatch_client(void *a, kv_error **e) { return kv_client_dispatch(a, 0, &number, e); }
+static kv_status handle_kv_client_set_token_provider_client(void *a, kv_error **e) { return kv_client_set_token_provider(a, no_kv_token_fn, &freed, count_free, e); }
 static kv_status handle_kv_client_set_log_client(void *a, kv_error **e) { return kv_client_set_log(a, 4, no_kv_log_fn, &freed, count_free, e); }
 static kv_status handle_kv_request_wait_request(void *a, kv_error **e) { return kv_request_wait(a, 0, &json, &length, e); }
 static kv_status handle_kv_request_cursor_request(void *a, kv_error **e) { return kv_request_cursor(a, &made_cursor, e); }
@@ -435,6 +441,7 @@ static const misused_call handle_calls[] = {
     {"kv_client_close", "client", CLIENT, handle_kv_client_close_client, 1, 0, 0},
     {"kv_client_event_fd", "client", CLIENT, handle_kv_client_event_fd_client, 0, 1, 0},
     {"kv_client_dispatch", "client", CLIENT, handle_kv_client_dispatch_client, 0, 1, 0},
+    {"kv_client_set_token_provider", "client", CLIENT, handle_kv_client_set_token_provider_client, 0, 1, 1},
     {"kv_client_set_log", "client", CLIENT, handle_kv_client_set_log_client, 0, 1, 1},
     {"kv_request_wait", "request", REQUEST, handle_kv_request_wait_request, 0, 1, 0},
     {"kv_request_cursor", "request", REQUEST, handle_kv_request_cursor_request, 0, 1, 0},

@@ -276,6 +276,9 @@ void every_template_compiles() {
   auto client = local();
   auto notes = notes_of(client);
   CHECK(client.set_log(1, [](std::int32_t, std::string_view) {}) && client.remove_log());
+  auto refused = client.set_token_provider(
+      [](const kvstore::TokenRequest &request) { return std::optional<std::string>(request.provider); });
+  CHECK(!refused && refused.error().status() == KV_UNSUPPORTED);
   CHECK(client.observe_status([](const Event &) {}) && client.observe_sync([](const Event &) {}));
   CHECK(notes.observe_by_id("a", [](const Event &) {}));
   CHECK(!notes.follow({}, [](const Event &) {}));

@@ -73,6 +73,9 @@ type Options struct {
 	StoreOptions any `json:"storeOptions,omitempty"`
 	// Schema is a GraphQL schema. Its models are the collections of a local database, or of the backend "appsync".
 	Schema string `json:"schema,omitempty"`
+	// OnSchemaChange is "migrate", "resync", or the rules of a migration: what happens to local data of another schema that does
+	// not fit as it is.
+	OnSchemaChange any `json:"onSchemaChange,omitempty"`
 	// Endpoint is the address of the API of the backend "appsync".
 	Endpoint string `json:"endpoint,omitempty"`
 	// RealtimeEndpoint is the address of the WebSocket of the backend "appsync"; empty: it follows from Endpoint.
@@ -84,6 +87,8 @@ type Options struct {
 	Configuration json.RawMessage `json:"configuration,omitempty"`
 	// Auth is what the requests of the backend "appsync" are allowed by.
 	Auth *APIAuth `json:"auth,omitempty"`
+	// DefaultAuth is the mode of the models without rules, if Auth has several: the name of its member, such as "userPools".
+	DefaultAuth string `json:"defaultAuth,omitempty"`
 	// PageSize is how many records a page of the backend "appsync" is asked for. The default is 100.
 	PageSize int `json:"pageSize,omitempty"`
 	// SyncInterval is how old a read may be for the backend "appsync" to be asked for what has changed since. The default
@@ -128,11 +133,17 @@ type Options struct {
 	AuthHost string `json:"authHost,omitempty"`
 }
 
-// APIAuth is what requests to an API are allowed by. One of its fields is set.
+// APIAuth is what requests to an API are allowed by. If several of its fields are set, DefaultAuth of the options has to say which
+// is the usual one, and the rules of the models (@auth) decide. A pointer to an empty token stands for the one that the token
+// provider will give: see [Client.SetTokenProvider].
 type APIAuth struct {
 	APIKey string `json:"apiKey,omitempty"`
 	// Token is that of a Cognito user pool, an OpenID provider or a Lambda authorizer.
 	Token string `json:"token,omitempty"`
+	// UserPools is the token of a Cognito user pool, OIDC that of an OpenID provider, Function that for a Lambda authorizer.
+	UserPools *string `json:"userPools,omitempty"`
+	OIDC      *string `json:"oidc,omitempty"`
+	Function  *string `json:"function,omitempty"`
 	// IAM has the credentials by which requests are signed.
 	IAM *IAMCredentials `json:"iam,omitempty"`
 }

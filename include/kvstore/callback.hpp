@@ -69,6 +69,16 @@ struct Listener {
   std::function<void(const Event &)> on_ready;
 };
 
+/** The question to a token provider. Its contents are valid until the provider returns. */
+struct TokenRequest {
+  /** The maker of the token: `userPools`, `oidc`, `function` or `token`, as in the option `auth`. */
+  std::string_view provider;
+  /** The token that was in use; empty if there was none. */
+  std::optional<std::string_view> former;
+  /** Whether the backend has refused that token. Otherwise it is about to expire. */
+  bool is_refused;
+};
+
 /** An entity with a conflict. Its contents are valid until the handler returns. */
 struct Conflict {
   /** The id of the entity. */
@@ -137,6 +147,16 @@ void receive_part(void *kept, const kv_event *event) noexcept {
 template <typename Kept>
 void receive_line(void *kept, std::int32_t level, const char *text) noexcept {
   (*static_cast<Kept *>(kept))(level, std::string_view(text));
+}
+
+template <typename Kept>
+kv_status provide_token(void *kept, const char *provider, const char *former, std::int32_t is_refused,
+                        char **token_out) noexcept {
+  const std::optional<std::string> token = (*static_cast<Kept *>(kept))(TokenRequest{
+      provider, former ? std::optional<std::string_view>(former) : std::nullopt, is_refused != 0});
+  if (!token) return KV_NO_USER;
+  *token_out = strdup(token->c_str());
+  return KV_OK;
 }
 
 inline std::optional<std::string_view> optional_text(const char *text, std::size_t length) noexcept {

@@ -109,16 +109,20 @@ package final class AppSyncLive: LiveRemote {
     do throws(StoreError) {
       for operation in offered {
         let field = operation.rawValue + name
-        let id = state.withLock { state in
-          state.lastID += 1
-          let id = "s\(state.lastID)"
+        let table = try remote.table(name)
+        try connection.start(
+          table.documents.subscription(operation), in: table.modes[operation] ?? [], call: call
+        ) {
           // Known before it has started: data may come before the acknowledgement is read.
-          state.subscriptions[id] = Subscription(topic: topic, operation: operation, field: field)
+          let id = state.withLock { state in
+            state.lastID += 1
+            let id = "s\(state.lastID)"
+            state.subscriptions[id] = Subscription(topic: topic, operation: operation, field: field)
+            return id
+          }
+          started.append(id)
           return id
         }
-        started.append(id)
-        let document = try remote.table(name).documents.subscription(operation)
-        try connection.start(id, document, call: call)
       }
       state.withLock { _ = $0.topics.insert(topic) }
     } catch {
@@ -136,8 +140,7 @@ package final class AppSyncLive: LiveRemote {
   private func connected(_ call: Call) throws(StoreError) -> RealtimeConnection {
     if let connection = state.withLock({ $0.connection }) { return connection }
     let service = remote.service
-    let connection = try RealtimeConnection(
-      service.configuration, service.transport, call: call)
+    let connection = try RealtimeConnection.opened(service, call)
     state.withLock { state in
       state.connection = connection
       state.number += 1

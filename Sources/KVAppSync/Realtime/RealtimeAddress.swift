@@ -17,9 +17,8 @@ extension AppSyncConfiguration {
     return origin + path + "/realtime"
   }
 
-  /// The request that opens the WebSocket, allowed in one of the three ways that the API takes.
-  func realtimeRequest() -> WebSocketRequest {
-    let headers = realtimeHeaders(path: address.path + "/connect", body: Array("{}".utf8))
+  /// The request that opens the WebSocket, with what allows it in one of the three ways that the API takes.
+  func realtimeRequest(_ headers: [HTTPHeader]) -> WebSocketRequest {
     var request = WebSocketRequest(realtimeURL, protocols: [Self.realtimeProtocol])
     let packed = Base64.encode(JSONValue.object(headers.jsonObject).bytes)
     switch upgrade {

@@ -22,18 +22,31 @@ final class RealtimeConnection: Sendable {
   }
 
   private let socket: WebSocket
-  private let configuration: AppSyncConfiguration
+  private let service: AppSyncService
   private let state = Monitor(State())
 
-  /// Connects, and waits until the API agrees.
-  init(
-    _ configuration: AppSyncConfiguration, _ transport: Transport, call: Call
+  /// Connects, and waits until the API agrees; once more with another token, if it refuses the first one.
+  static func opened(_ service: AppSyncService, _ call: Call) throws(StoreError)
+    -> RealtimeConnection
+  {
+    let mode = service.configuration.usualMode
+    let path = service.configuration.address.path + "/connect"
+    return try service.authorizer.renewing(mode, call) { () throws(StoreError) in
+      try service.authorizer.realtimeHeaders(path: path, body: Array("{}".utf8), as: mode, call)
+    } sending: { (allowance) throws(StoreError) in
+      try RealtimeConnection(service, allowance.headers, call: call)
+    }
+  }
+
+  private init(
+    _ service: AppSyncService, _ headers: [HTTPHeader], call: Call
   ) throws(StoreError) {
-    self.configuration = configuration
+    self.service = service
     let deadline = call.deadline.earlier(.after(seconds: Self.connectSeconds))
     do throws(TransportError) {
-      socket = try transport.open(
-        configuration.realtimeRequest(), until: deadline, cancellation: call.cancellation)
+      socket = try service.transport.open(
+        service.configuration.realtimeRequest(headers), until: deadline,
+        cancellation: call.cancellation)
       try socket.send(RealtimeMessage.initialization)
     } catch {
       throw StoreError(error)
@@ -54,10 +67,41 @@ final class RealtimeConnection: Sendable {
 
   // MARK: Subscriptions
 
-  /// Starts a subscription, and waits until the API has agreed. Throws what it says if it refuses.
-  func start(_ id: String, _ document: String, call: Call) throws(StoreError) {
+  /// Starts a subscription in the first of some modes that may, and waits until the API has agreed; in each once more with
+  /// another token, if it refuses the first one. Throws what it says if it refuses. `newID` gives an id that was not used
+  /// yet.
+  func start(
+    _ document: String, in modes: [AuthorizationMode], call: Call, newID: () -> String
+  ) throws(StoreError) {
+    for mode in modes.dropLast() {
+      do throws(StoreError) {
+        return try start(document, as: mode, newID: newID, call: call)
+      } catch {
+        guard error.kind == .forbidden || error.kind == .unauthorized || error.kind == .noUser
+        else {
+          throw error
+        }
+      }
+    }
+    try start(
+      document, as: modes.last ?? service.configuration.usualMode, newID: newID, call: call)
+  }
+
+  private func start(
+    _ document: String, as mode: AuthorizationMode, newID: () -> String, call: Call
+  ) throws(StoreError) {
     let data = JSONValue.object(["query": .string(document), "variables": [:]]).bytes
-    let headers = configuration.realtimeHeaders(path: configuration.address.path, body: data)
+    let (authorizer, path) = (service.authorizer, service.configuration.address.path)
+    try authorizer.renewing(mode, call) { () throws(StoreError) in
+      try authorizer.realtimeHeaders(path: path, body: data, as: mode, call)
+    } sending: { (allowance) throws(StoreError) in
+      try start(newID(), data, headers: allowance.headers, call: call)
+    }
+  }
+
+  private func start(
+    _ id: String, _ data: [UInt8], headers: [HTTPHeader], call: Call
+  ) throws(StoreError) {
     try send(
       RealtimeMessage.start(
         id: id, data: String(decoding: data, as: UTF8.self), headers.jsonObject))

@@ -23,6 +23,8 @@ package struct Backend: Sendable {
   package var keepsLocalCopy = true
   /// Loads it for a client that is being opened, which fails if this throws; nil: there is nothing to load.
   package var load: (@Sendable (Call) throws(StoreError) -> Void)?
+  /// Sets who is asked for tokens of the application's users; nil as argument: nobody.
+  package var setTokenProvider: (@Sendable (TokenProvider?) -> Void)?
   /// What happens to conflicts where nobody says anything else.
   package var conflicts = ConflictStrategy.clientWins
   /// Gives back what it holds: connections, threads. Called once, when nothing asks it any more.

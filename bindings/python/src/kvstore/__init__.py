@@ -80,6 +80,7 @@ from .results import (
     SaveManyResult,
     SyncEvent,
     SyncResult,
+    TokenRequest,
     UpdateResult,
 )
 from .salvage import salvage
@@ -180,6 +181,7 @@ __all__ = [
     "SyncEvent",
     "SyncResult",
     "TimeoutError",
+    "TokenRequest",
     "TooLargeError",
     "Transaction",
     "UnauthorizedError",

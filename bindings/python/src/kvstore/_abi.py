@@ -145,6 +145,15 @@ FREE_FN: Final = ctypes.CFUNCTYPE(
     ctypes.c_void_p,
 )
 
+TOKEN_FN: Final = ctypes.CFUNCTYPE(
+    ctypes.c_int32,
+    ctypes.c_void_p,
+    ctypes.c_char_p,
+    ctypes.c_char_p,
+    ctypes.c_int32,
+    ctypes.POINTER(ctypes.c_void_p),
+)
+
 LOG_FN: Final = ctypes.CFUNCTYPE(
     None,
     ctypes.c_void_p,
@@ -223,6 +232,7 @@ FUNCTIONS: Final[dict[str, tuple[str, str]]] = {
     "kv_client_close": ("i", "p"),
     "kv_client_event_fd": ("i", "ppp"),
     "kv_client_dispatch": ("i", "pupp"),
+    "kv_client_set_token_provider": ("i", "ppppp"),
     "kv_client_set_log": ("i", "pipppp"),
     "kv_request_wait": ("i", "pdppp"),
     "kv_request_is_done": ("i", "p"),

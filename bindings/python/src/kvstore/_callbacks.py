@@ -239,6 +239,29 @@ class ConflictDelivery:
         """Handle the end: no call will follow."""
 
 
+class TokenDelivery:
+    """A token provider. ``sys.unraisablehook`` gets its exceptions but those of this package."""
+
+    def __init__(self, provide: Callable[[str, str | None, bool], str]) -> None:
+        self.token = remember(self)
+        self._provide = provide
+
+    def deliver(self, provider: bytes, former: bytes | None, refused: bool, token_out: Any) -> int:
+        """Call the provider."""
+        try:
+            token = self._provide(provider.decode(), former.decode() if former else None, refused)
+            token_out[0] = _native.given_away(token.encode())
+        except KVError as error:
+            return error.status
+        except BaseException as error:
+            report(error, self._provide)
+            return _abi.KV_UNAUTHORIZED
+        return _abi.KV_OK
+
+    def finish(self) -> None:
+        """Handle the end: no call will follow."""
+
+
 class LogDelivery:
     """A callback for lines of the log."""
 
@@ -326,6 +349,13 @@ def _on_conflict(token: int, conflict: Any, merged_out: Any) -> int:
     return _abi.KV_CONFLICT_LEAVE
 
 
+def _on_token(token: int, provider: bytes, former: bytes | None, refused: int, out: Any) -> int:
+    delivery = look_up(token, TokenDelivery)
+    if delivery is not None:
+        return delivery.deliver(provider, former, bool(refused), out)
+    return _abi.KV_UNAUTHORIZED
+
+
 def _on_log(token: int, level: int, text: bytes) -> None:
     delivery = look_up(token, LogDelivery)
     if delivery is not None:
@@ -344,8 +374,9 @@ _thunks: Final = (
     _abi.EVENT_FN(_on_event),
     _abi.CONFLICT_FN(_on_conflict),
     _abi.LOG_FN(_on_log),
+    _abi.TOKEN_FN(_on_token),
     _abi.FREE_FN(_on_free),
 )
-ANSWER_POINTER, EVENT_POINTER, CONFLICT_POINTER, LOG_POINTER, FREE_POINTER = (
+ANSWER_POINTER, EVENT_POINTER, CONFLICT_POINTER, LOG_POINTER, TOKEN_POINTER, FREE_POINTER = (
     ctypes.cast(thunk, ctypes.c_void_p).value for thunk in _thunks
 )

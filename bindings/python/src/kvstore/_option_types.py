@@ -75,6 +75,9 @@ class ClientOptions(CallOptions, total=False):
     host: str | None
     #: A GraphQL schema whose models are the collections.
     schema: str
+    #: `"migrate"`, `{"migrate":{…}}` or `"resync"`: what happens to local data of another schema
+    #: that does not fit as it is: records change by rules, or are read again.
+    on_schema_change: Mapping[str, Any] | str
     #: The address of the API, such as `"https://….appsync-api.eu-west-1.amazonaws.com/graphql"`;
     #: for the backend `"appsync"` only; default: required for `"appsync"`.
     endpoint: str
@@ -82,11 +85,15 @@ class ClientOptions(CallOptions, total=False):
     #: an API key; for the backend `"appsync"` only.
     configuration: Mapping[str, Any]
     #: What requests are allowed by: `{"apiKey":"da2-…"}`, `{"token":"…"}` with that of a Cognito
-    #: user pool, an OpenID provider or a Lambda authorizer, or
+    #: user pool, an OpenID provider or a Lambda authorizer (or `"userPools"`, `"oidc"`,
+    #: `"function"`; null: the token provider gives it), or
     #: `{"iam":{"accessKeyId":"…","secretAccessKey":"…","sessionToken":"…","region":"eu-west-1"}}`,
     #: by which requests are signed; for the backend `"appsync"` only; default: required for
     #: `"appsync"`.
     auth: Mapping[str, Any]
+    #: If `auth` has several members: the one for models without `@auth`; default: the first of
+    #: `auth`.
+    default_auth: Literal["apiKey", "iam", "userPools", "oidc", "function", "token"]
     #: The address of the API's WebSocket, beginning with `https://` or `http://`; for the backend
     #: `"appsync"` only; default: follows from `endpoint`.
     realtime_endpoint: str

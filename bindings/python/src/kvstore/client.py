@@ -11,7 +11,9 @@ from . import _native
 from ._callbacks import (
     FREE_POINTER,
     LOG_POINTER,
+    TOKEN_POINTER,
     LogDelivery,
+    TokenDelivery,
     dispatching,
     refuse_coroutine,
 )
@@ -28,6 +30,7 @@ from .request import OnAnswer, Request, TextReader, start
 from .results import (
     Entity,
     SyncEvent,
+    TokenRequest,
     decode_bool,
     decode_entity,
     decode_nothing,
@@ -50,6 +53,7 @@ _close = _native.function("kv_client_close")
 _event_fd = _native.function("kv_client_event_fd")
 _dispatch = _native.function("kv_client_dispatch")
 _set_log = _native.function("kv_client_set_log")
+_set_token_provider = _native.function("kv_client_set_token_provider")
 _active = _native.function("kv_user_active")
 _status = _native.function("kv_client_status")
 _repair = _native.function("kv_client_repair")
@@ -545,6 +549,22 @@ class Client(Closing):
             return
         delivery = LogDelivery(lambda number, text: log(_LEVELS[number - 1], text))
         _native.call(_set_log, self.handle, number, LOG_POINTER, delivery.token, FREE_POINTER)
+
+    def set_token_provider(self, provide: Callable[[TokenRequest], str] | None) -> None:
+        """Let a function give the tokens of a backend that takes tokens of others, such as AppSync.
+
+        It is called when there is no token, when the backend has refused the last one, and a
+        minute before a JSON Web Token expires, once for all requests that wait for a token. It runs
+        on a thread of its own and may block. If it raises :class:`kvstore.NoUserError` or a
+        :class:`kvstore.NetworkError`, the calls raise that; otherwise they raise
+        :class:`kvstore.UnauthorizedError`. Pending writes stay in the queue. None removes it.
+        """
+        if provide is None:
+            _native.call(_set_token_provider, self.handle, None, None, None)
+            return
+        refuse_coroutine(provide, "a token provider")
+        delivery = TokenDelivery(lambda *asked: provide(TokenRequest(*asked)))
+        _native.call(_set_token_provider, self.handle, TOKEN_POINTER, delivery.token, FREE_POINTER)
 
     def __repr__(self) -> str:
         return f"<kvstore.Client of {self._app_key!r}{'' if self._finalizer.alive else ', closed'}>"

@@ -94,7 +94,7 @@ class PendingWrite:
     #: A write is "waiting" until a push has sent it. A write that is "refused" or in "conflict" is
     #: quarantined: it is not sent again until it is retried, edited, reverted, dropped or changed.
     state: PendingState
-    #: The filter that the backend's entity has to match when the write is sent, if it was made on one.
+    #: The filter that the backend's entity has to match when the write is sent, if there is one.
     condition: Mapping[str, Any] | None
 
 
@@ -150,6 +150,18 @@ class Progress:
     entities_total: int
     bytes_done: int
     bytes_total: int
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRequest:
+    """The question to a token provider: see :meth:`kvstore.Client.set_token_provider`."""
+
+    #: The maker of the token, as in ``auth``: "userPools", "oidc", "function" or "token".
+    provider: str
+    #: The token that was in use. None if there was none.
+    former: str | None
+    #: Whether the backend has refused that token. Otherwise it is about to expire.
+    refused: bool
 
 
 @dataclass(frozen=True, slots=True)

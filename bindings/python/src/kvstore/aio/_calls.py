@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, Literal, Unpack, overload
 
 from .._option_types import CallOptions, LogoutOptions, NetworkOptions
@@ -27,6 +27,7 @@ from ..results import (
     PushResult,
     SaveManyResult,
     SyncResult,
+    TokenRequest,
     UpdateResult,
 )
 from ..status import ClientStatus
@@ -420,6 +421,13 @@ class ClientCalls:
         See :meth:`kvstore.Client.repair`.
         """
         return await in_thread(self.blocking.repair)
+
+    async def set_token_provider(self, provide: Callable[[TokenRequest], str] | None) -> None:
+        """Let a function give the tokens of a backend that takes tokens of others, such as AppSync.
+
+        See :meth:`kvstore.Client.set_token_provider`.
+        """
+        await in_thread(self.blocking.set_token_provider, provide)
 
 
 class UserCalls:
