@@ -43,6 +43,9 @@ package final class RecordFormat: Sendable {
   package let versionOrder: VersionOrder
   /// Whether versions are times of the backend, so that a moment of its clock compares with them.
   package let versionsAreTimes: Bool
+  /// Whether the backend never takes a version back, not even where it is restored from a backup: what comes with an older
+  /// one than is here, such as from a replica of the backend that is late, is dropped.
+  package let versionsOnlyRise: Bool
   /// The members that the backend makes, that of the version among them: they are no content of the record.
   package let backendMembers: [String]
   /// The member that says who may do what, an object; nil: none does. No content, but an application may set it.
@@ -61,13 +64,14 @@ package final class RecordFormat: Sendable {
   package init(
     id: [IDMember] = [IDMember("id")], version: [String] = [],
     versionOrder: VersionOrder = .unordered, versionsAreTimes: Bool = false,
-    backendMembers: [String] = [], permissions: String? = nil, creator: String? = nil,
-    aliases: [Alias] = [], makesIDs: Bool = true
+    versionsOnlyRise: Bool = false, backendMembers: [String] = [], permissions: String? = nil,
+    creator: String? = nil, aliases: [Alias] = [], makesIDs: Bool = true
   ) {
     self.id = id
     self.version = version
     self.versionOrder = versionOrder
     self.versionsAreTimes = versionsAreTimes
+    self.versionsOnlyRise = versionsOnlyRise
     let isListed = version.first.map { top in
       backendMembers.contains { $0.utf8.elementsEqual(top.utf8) }
     }
@@ -113,6 +117,7 @@ extension RecordFormat: Equatable {
       || (left.id == right.id && left.version == right.version
         && left.versionOrder == right.versionOrder
         && left.versionsAreTimes == right.versionsAreTimes
+        && left.versionsOnlyRise == right.versionsOnlyRise
         && left.backendMembers == right.backendMembers && left.permissions == right.permissions
         && left.creator == right.creator && left.aliases == right.aliases
         && left.makesIDs == right.makesIDs)

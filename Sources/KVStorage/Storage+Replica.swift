@@ -31,6 +31,7 @@ extension Storage {
           result.doubtful.append(id)
           continue
         }
+        if try Self.isLate(outline.version(in: bytes), of: id, change, on: db) { continue }
         let body = UnsafeRawBufferPointer(rebasing: bytes[outline.range])
         try statement.bind(id, at: .id)
         try statement.bind(borrowedText: body, at: .body)
@@ -76,6 +77,7 @@ extension Storage {
             continue
           }
         }
+        if try Self.isLate(known, of: id, change, on: db) { continue }
         var version = known
         if version == nil { version = try Self.knownVersion(of: id, table, on: db) }
         if try Self.run(table.deleteUnlessPending, id, on: db) {
@@ -113,6 +115,22 @@ extension Storage {
     else { return .unknown }
     if table.format.isOlder(theirs, than: ours) { return .older }
     return table.format.isOlder(ours, than: theirs) ? .newerOrSame : .unknown
+  }
+
+  /// Whether a newer version is here than the one that has come, where the backend takes none back. The record counts as
+  /// seen then: it is there.
+  private static func isLate(
+    _ theirs: RecordVersion?, of id: String, _ change: borrowing Change, on db: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    let table = change.table
+    guard table.format.versionsOnlyRise, let theirs,
+      let ours = try knownVersion(of: id, table, on: db), table.format.isOlder(theirs, than: ours)
+    else { return false }
+    let see = try db.statement(table.see)
+    try see.bind(change.generation, at: .generation)
+    try see.bind(id, at: .id)
+    try see.run()
+    return true
   }
 
   private static func isDeleted(

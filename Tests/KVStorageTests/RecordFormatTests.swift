@@ -205,6 +205,24 @@ struct Keying: Sendable, CustomTestStringConvertible {
     #expect(try storage.json(keying.key(1))?["n"] == 1)
     #expect(try storage.json(keying.key(2)) == nil)
   }
+
+  @Test("that come late, with an older version, are dropped where versions only rise")
+  func late() throws {
+    let format = RecordFormat(version: ["rev"], versionOrder: .integer, versionsOnlyRise: true)
+    let storage = try Storage(
+      path: directory.file("data.kvs"), layout: RecordLayout(format), durability: .normal)
+    for id: JSONValue in ["a", "b"] { try storage.take(["id": id, "n": "new", "rev": 2]) }
+    let mark = try storage.beginRefresh(of: "c")
+    try storage.take(["id": "a", "n": "old", "rev": 1], since: mark)
+    #expect(try storage.forget(["b"], in: "c", at: RecordVersion("1"), since: mark).count == 0)
+    // They are there, as the backend says: a complete read removes neither.
+    _ = try storage.finishRefresh(of: "c", from: mark, deletingUnseen: Query(), recording: nil)
+    #expect(try storage.json("a")?["n"] == "new")
+    #expect(try storage.json("b")?["n"] == "new")
+    try storage.take(["id": "a", "n": "newest", "rev": 10])
+    #expect(try storage.json("a")?["n"] == "newest")
+    #expect(try storage.forget(["b"], in: "c", at: RecordVersion("3"), since: nil).count == 1)
+  }
 }
 
 extension RecordFormat {
@@ -234,10 +252,10 @@ extension Storage {
   }
 
   /// Stores what comes from the backend.
-  fileprivate func take(_ record: JSONObject) throws {
+  fileprivate func take(_ record: JSONObject, since mark: RefreshMark? = nil) throws {
     let bytes = JSONValue.object(record).bytes
     let outline = try EntityScanner.outline(of: bytes, layout.format(of: "c"))
-    _ = try bytes.withUnsafeBytes { try store($0, [outline], in: "c") }
+    _ = try bytes.withUnsafeBytes { try store($0, [outline], in: "c", since: mark) }
   }
 
   fileprivate func json(_ key: String) throws -> JSONValue? {

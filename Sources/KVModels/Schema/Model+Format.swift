@@ -7,7 +7,7 @@ extension Model {
       id: primaryKey.map { name in
         RecordFormat.IDMember(name, field(name)?.isIntegral == true ? .integer : .text)
       },
-      version: ["_version"], versionOrder: .integer,
+      version: ["_version"], versionOrder: .integer, versionsOnlyRise: true,
       backendMembers: ["_deleted", "_lastChangedAt"]
         + fields.lazy.filter(\.isReadOnly).map(\.name),
       makesIDs: hasGeneratedID)

@@ -53,6 +53,10 @@ extension Pusher {
       if let known = call.known, let other = theirs.bytes ?? found.entity {
         body = other.withBorrowedBytes { known.completed(body, from: $0, format: engine.format) }
       }
+      // There is nothing to send where the answer is what the backend has.
+      if let other = theirs.bytes, try BackendEntity(other, engine.format).isSameContent(as: body) {
+        return try settle(found.write, theirs)
+      }
       return try again(found.write, theirs, change: .replaced(body))
     }
   }
