@@ -79,12 +79,16 @@ extension Entities {
   }
 
   /// Deletes rows, and keeps what they were if the collection has a history. That is looked up here,
-  /// inside the transaction: a history that starts meanwhile must miss none.
+  /// inside the transaction: a history that starts meanwhile must miss none. One that is interrupted begins afterwards.
   static func remove(
     _ rows: [Int64], from collection: EntityCollection, on connection: borrowing Connection,
     at now: Timestamp, changes: inout LiveChanges
   ) throws(SQLiteError) {
-    let isRecorded = collection.history != .off
+    let history = collection.history
+    let isRecorded = history != .off && history != .interrupted
+    if history == .interrupted {
+      try connection.run(collection.beginHistory(after: now))
+    }
     let selecting = BoundSQL(collection.access)
     let access = try connection.statement(selecting)
     for row in rows {

@@ -12,8 +12,8 @@ extension Entities {
     _ writes: [Result<EntityWrite, ServerError>], in collection: EntityCollection,
     for viewer: Viewer
   ) throws(ServerError) -> [Result<WrittenEntity?, ServerError>] {
-    let makesRoom = writes.allSatisfy { (try? $0.get().isDelete) ?? true }
-    return try write(announcing: collection, makingRoom: makesRoom) {
+    let isDeletion = writes.allSatisfy { (try? $0.get().isDelete) ?? true }
+    return try write(announcing: collection, isDeletion: isDeletion) {
       (connection, now, changes) throws(SQLiteError) in
       var results: [Result<WrittenEntity?, ServerError>] = []
       results.reserveCapacity(writes.count)
@@ -43,7 +43,7 @@ extension Entities {
     let found = try Self.storage { () throws(SQLiteError) in
       try Self.versions(of: selection, in: collection, database: database)
     }
-    return try write(announcing: collection, makingRoom: true) {
+    return try write(announcing: collection, isDeletion: true) {
       (connection, now, changes) throws(SQLiteError) -> Int in
       let deletable = try Self.deletable(
         found, since: start, selection: selection, in: collection, on: connection)

@@ -11,6 +11,8 @@ final class Entities: Sendable {
   let database: Database
   let clock: ServerClock
   let outbox: CommitOrderedQueue
+  /// Held while a history is interrupted.
+  private let interruption = Monitor(())
 
   init(_ database: Database, clock: ServerClock, outbox: CommitOrderedQueue) {
     self.database = database
@@ -78,27 +80,80 @@ final class Entities: Sendable {
 
   // MARK: Parts
 
-  /// Runs `body` in a write transaction, with its time. `makingRoom`: for what deletes, see `Database.write`; `body`
-  /// may run twice.
+  /// Runs `body` in a write transaction, with its time. `collection`: the one whose entities it writes, whose history is given up
+  /// if the disk is full; then `body` may run more than once. `isDeletion`: it does nothing but delete.
   func write<R>(
-    makingRoom: Bool = false,
+    to collection: EntityCollection? = nil, isDeletion: Bool = false,
     _ body: (borrowing Connection, Timestamp) throws(SQLiteError) -> R
   ) throws(ServerError) -> R {
+    try Self.storage { () throws(SQLiteError) -> R in
+      do throws(SQLiteError) { return try transaction(body) } catch {
+        guard error.kind == .full, let collection else { throw error }
+        return try interruptingHistory(of: collection) { (madeRoom) throws(SQLiteError) -> R in
+          guard isDeletion || madeRoom else { throw error }
+          return try transaction(makingRoom: isDeletion, body)
+        }
+      }
+    }
+  }
+
+  private func transaction<R>(
+    makingRoom: Bool = false,
+    _ body: (borrowing Connection, Timestamp) throws(SQLiteError) -> R
+  ) throws(SQLiteError) -> R {
     var (time, stored): (Timestamp?, Int64?)
     defer { if let time { clock.endWrite(time) } }
-    let result = try Self.storage { () throws(SQLiteError) -> R in
-      try database.write(makingRoom: makingRoom) {
-        (connection: borrowing Connection) throws(SQLiteError) in
-        if let time { clock.endWrite(time) }
-        let now = clock.beginWrite()
-        time = now
-        stored = clock.timeToStore()
-        if let stored { try Self.store(stored, connection) }
-        return try body(connection, now)
-      }
+    let result = try database.write(makingRoom: makingRoom) {
+      (connection: borrowing Connection) throws(SQLiteError) in
+      if let time { clock.endWrite(time) }
+      let now = clock.beginWrite()
+      time = now
+      stored = clock.timeToStore()
+      if let stored { try Self.store(stored, connection) }
+      return try body(connection, now)
     }
     if let stored { clock.cover(stored) }
     return result
+  }
+
+  /// Runs `body` on a full disk, without the history of a collection, which begins anew afterwards: it takes room, and clients
+  /// that need it read everything instead. `body` is told whether there was anything to give up.
+  private func interruptingHistory<R>(
+    of collection: EntityCollection, _ body: (_ madeRoom: Bool) throws(SQLiteError) -> R
+  ) throws(SQLiteError) -> R {
+    try interruption.withLock { (_) throws(SQLiteError) -> R in
+      guard case .on(let since, let days) = collection.history else { return try body(false) }
+      collection.setHistory(from: .on(since: since, days: days), to: .interrupted)
+      defer { resumeHistory(of: collection, days: days) }
+      return try body((try? forgetHistory(of: collection)) ?? false)
+    }
+  }
+
+  /// False: there was none.
+  private func forgetHistory(of collection: EntityCollection) throws(SQLiteError) -> Bool {
+    try transaction(makingRoom: true) { (connection, now) throws(SQLiteError) in
+      var count = 0
+      for table in [collection.tombstones, collection.formerAccess] {
+        try connection.run("DELETE FROM \(sql: table)")
+        count += connection.changes
+      }
+      if count > 0 { try connection.run(collection.beginHistory(after: now)) }
+      return count > 0
+    }
+  }
+
+  /// What has interrupted it has stored since when all is known again. If that cannot be read, clients read everything until
+  /// the next start.
+  private func resumeHistory(of collection: EntityCollection, days: Int) {
+    collection.setHistory(from: .interrupted, to: .starting)
+    // After the writes that have not recorded anything.
+    let since = try? database.write { (connection: borrowing Connection) throws(SQLiteError) in
+      let select = try connection.statement(collection.historySince)
+      return try select.step() ? Timestamp(milliseconds: select.int64(0)) : nil
+    }
+    if let since {
+      collection.setHistory(from: .starting, to: .on(since: since, days: days))
+    }
   }
 
   /// Stores what covers the times that reads are given.
@@ -110,11 +165,12 @@ final class Entities: Sendable {
 
   /// Writes, and after the commit announces the changes that `body` has noted, in the order of commits.
   func write<R>(
-    announcing collection: EntityCollection, makingRoom: Bool = false,
+    announcing collection: EntityCollection, isDeletion: Bool = false,
     body: (borrowing Connection, Timestamp, inout LiveChanges) throws(SQLiteError) -> R
   ) throws(ServerError) -> R {
     try outbox.announcing { (begin) throws(ServerError) in
-      try write(makingRoom: makingRoom) { (connection, now) throws(SQLiteError) -> R in
+      try write(to: collection, isDeletion: isDeletion) {
+        (connection, now) throws(SQLiteError) -> R in
         let number = begin()
         var changes = LiveChanges(rule: collection.permissions.read)
         let result = try body(connection, now, &changes)

@@ -18,6 +18,25 @@ extension EntityCollection {
     """
   }
 
+  // MARK: History
+
+  /// The moment from which on all changes are known.
+  var historySince: SQLFragment {
+    "SELECT history_since FROM collection WHERE number = \(bind: number)"
+  }
+
+  /// Nil: there is no history.
+  func setHistorySince(_ since: Timestamp?) -> SQLFragment {
+    """
+    UPDATE collection SET history_since = \(bind: since?.milliseconds)
+    WHERE number = \(bind: number)
+    """
+  }
+
+  func beginHistory(after moment: Timestamp) -> SQLFragment {
+    setHistorySince(Timestamp(milliseconds: moment.milliseconds + 1))
+  }
+
   // MARK: Writing
 
   /// The body is left open.

@@ -20,6 +20,8 @@ final class EntityCollection: Sendable {
     case off
     /// Deletions are recorded, but not yet completely from a known time on.
     case starting
+    /// They are not recorded for the moment, because the disk is full: the history begins again after each.
+    case interrupted
     /// All changes since then are known.
     case on(since: Timestamp, days: Int)
   }
@@ -50,5 +52,10 @@ final class EntityCollection: Sendable {
   var name: String { key.name }
   var permissions: Permissions { state.withLock { $0.permissions } }
   var history: History { state.withLock { $0.history } }
+
+  /// Changes the history if it is what it is thought to be.
+  func setHistory(from old: History, to new: History) {
+    state.withLock { if $0.history == old { $0.history = new } }
+  }
   var ruleSince: Timestamp { state.withLock { $0.ruleSince } }
 }

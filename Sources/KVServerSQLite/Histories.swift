@@ -147,7 +147,7 @@ final class Histories: CollectionStore {
         // An older server may have begun it, which kept less.
         try createTables(of: collection)
         collection.state.withLock { $0.history = .on(since: since, days: days) }
-      case .off, .starting:
+      case .off, .starting, .interrupted:
         if days > 0 { try begin(collection, days: days) }
       }
     }
@@ -187,7 +187,7 @@ final class Histories: CollectionStore {
     try createTables(of: collection)
     collection.state.withLock { $0.history = .starting }
     let since = try entities.write { (connection, now) throws(SQLiteError) in
-      try Self.recordStart(now, collection, on: connection)
+      try connection.run(collection.setHistorySince(now))
       return now
     }
     collection.state.withLock { $0.history = .on(since: since, days: days) }
@@ -202,18 +202,8 @@ final class Histories: CollectionStore {
   private func end(_ collection: EntityCollection) throws(ServerError) {
     collection.state.withLock { $0.history = .off }
     _ = try entities.write { (connection, _) throws(SQLiteError) in
-      try Self.recordStart(nil, collection, on: connection)
+      try connection.run(collection.setHistorySince(nil))
       try connection.execute(SQLiteSchema.dropHistory(of: collection))
     }
-  }
-
-  private static func recordStart(
-    _ since: Timestamp?, _ collection: EntityCollection, on connection: borrowing Connection
-  ) throws(SQLiteError) {
-    try connection.run(
-      """
-      UPDATE collection SET history_since = \(bind: since?.milliseconds)
-      WHERE number = \(bind: collection.number)
-      """)
   }
 }

@@ -112,11 +112,14 @@ final class SQLiteEntityStore: ServerEntityStore {
     guard let collection else {
       return EntityChanges(changed: EmptyCursor(), deleted: [], left: [], start: start)
     }
-    return try Entities.storage { () throws(SQLiteError) in
+    let changes = try Entities.storage { () throws(SQLiteError) in
       try database.read(within: budget) { (connection: borrowing Connection) throws(SQLiteError) in
         try read(rows, since, withLeft: withLeft, start: start, in: collection, on: connection)
       }
     }.get()
+    // The history may have been interrupted before what was read.
+    try check(since, collection, for: viewer.principal, app: key.app)
+    return changes
   }
 
   /// Throws unless all changes since a moment are known.

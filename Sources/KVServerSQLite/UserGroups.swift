@@ -24,7 +24,7 @@ final class UserGroups: UserGroupStore {
     let groups = try Entities.storage { () throws(SQLiteError) in
       try collections.make(.groups(of: app))
     }
-    let result = try entities.write(makingRoom: write.isDelete) {
+    let result = try entities.write(to: groups, isDeletion: write.isDelete) {
       (connection, now) throws(SQLiteError) -> Result<WrittenEntity?, ServerError> in
       // Nobody can subscribe to groups.
       var unheard = LiveChanges(rule: .never)

@@ -95,6 +95,47 @@ def test_a_copy_has_the_app(tmp_path: Path) -> None:
         assert (restored / file).stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.parametrize("what", ["backup", "restore"])
+def test_a_copy_that_is_killed_is_no_data_and_can_be_made_again(tmp_path: Path, what: str) -> None:
+    """Whenever the process dies there is all of the data or none."""
+    data, copy = tmp_path / "data", tmp_path / "copy"
+    with Server(data, APP, storage="sqlite") as server, client(server, tmp_path / "a") as ours:
+        ours.signup("ana", "password")
+        notes = ours.collection("notes", "network")
+        for first in range(0, 1000, 100):
+            notes.save_many([{"_id": f"{first + n}", "text": "x" * 20_000} for n in range(100)])
+    assert run("backup", "--data", data, "--to", copy).returncode == 0
+    size = (copy / "kvstored.db").stat().st_size
+    killed = 0
+    for part in range(4):
+        place = tmp_path / f"{what}-{part}"
+        names = ("--data", data, "--to", place)
+        if what == "restore":
+            names = ("--data", place, "--from", copy)
+        process = subprocess.Popen([PROGRAM, what, *map(str, names)], stderr=subprocess.DEVNULL)
+        draft, target = place / "kvstored.db.new", place / "kvstored.db"
+        while process.poll() is None and not is_larger(draft, size * part // 4):
+            pass
+        process.kill()
+        process.wait()
+        if not target.exists():
+            killed += 1
+            if what == "backup":
+                place.rename(tmp_path / f"broken-{part}")
+            assert run(what, *names).returncode == 0
+        with Server(place, APP, storage="sqlite") as server:
+            assert notes_on(server, tmp_path / f"c{part}") == 1000
+    assert killed > 0
+
+
+def is_larger(file: Path, size: int) -> bool:
+    """Tell whether there is a file of more bytes."""
+    try:
+        return file.stat().st_size > size
+    except OSError:
+        return False
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [

@@ -25,7 +25,7 @@ from kvstored import Server
 
 text = "word " * 2000
 with (
-    Server(Path(sys.argv[1]) / "server", "app:secret", storage="sqlite") as server,
+    Server(Path(sys.argv[1]) / "server", "app:secret", *sys.argv[2:], storage="sqlite") as server,
     tempfile.TemporaryDirectory() as directory,
     kvstore.Client(
         app_key="app", app_secret="secret", host=server.host, data_directory=directory
@@ -40,8 +40,14 @@ with (
     except kvstore.ServerError as error:
         print(stored, error)
     assert notes.count() == stored
+    mirror = client.collection("notes", "sync", delta_set_caching=True)
+    mirror.pull()
+    assert mirror.count() == stored
     for number in range(stored):
         assert notes.remove_by_id(f"{number}") == 1
+    # With a history or without: what was deleted is known to have gone.
+    mirror.pull()
+    assert mirror.count() == 0
     for number in range(stored // 2):
         notes.save({"_id": f"{number}", "text": text})
     server.stop()
@@ -51,13 +57,17 @@ with (
 """
 
 
-def test_deleting_makes_room_on_a_full_disk(tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [[], ["--delta-days", "10"]], ids=["plain", "history"])
+def test_deleting_makes_room_on_a_full_disk(options: list[str], tmp_path: Path) -> None:
     """What was refused can be stored again, also by a server that was started anew."""
-    script = 'mount -t tmpfs -o size=12m none "$1"; exec "$2" -c "$3" "$1"'
+    script = 'mount -t tmpfs -o size=12m none "$1"; shift; exec "$@"'
     unshare = ["unshare", *([] if os.geteuid() == 0 else ["-r"]), "-m"]
     paths = [str(ROOT / "scripts"), str(ROOT / "bindings" / "python" / "src")]
     done = subprocess.run(
-        [*unshare, "sh", "-ec", script, "sh", tmp_path, sys.executable, PROGRAM],
+        [
+            *(*unshare, "sh", "-ec", script, "sh", str(tmp_path)),
+            *(sys.executable, "-c", PROGRAM, str(tmp_path), *options),
+        ],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         capture_output=True,
         text=True,
