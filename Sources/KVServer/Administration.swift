@@ -30,24 +30,32 @@ enum Administration {
     case .files(.restore):
       let (data, copy) = try directories(arguments, "from")
       try files { () throws(Server.Failure) in try Backup.restore(data, from: copy) }
+    case .files(.migrate):
+      let (data, address) = try directories(arguments, "to", is: "URI")
+      try DataMigration.run(data, to: address, terminal: terminal(arguments))
     case .requests(let work):
       let way = try AdminWay(arguments)
       defer { way.connection.close() }
-      let terminal = AdminTerminal(isJSON: arguments["json"] != nil, write: write) {
-        Log.standardError($0 + "\n")
-      }
-      try work(AdminCall(AdminApp(way.connection, key: way.app), arguments, to: terminal))
+      try work(
+        AdminCall(AdminApp(way.connection, key: way.app), arguments, to: terminal(arguments)))
     }
   }
 
+  private static func terminal(_ arguments: AdminArguments) -> AdminTerminal {
+    AdminTerminal(isJSON: arguments["json"] != nil, write: write) {
+      Log.standardError($0 + "\n")
+    }
+  }
+
+  /// The data directory, and the other place that a command works on.
   private static func directories(
-    _ arguments: AdminArguments, _ other: String
+    _ arguments: AdminArguments, _ other: String, is placeholder: String = "DIR"
   ) throws(AdminFailure) -> (data: String, copy: String) {
     guard let data = arguments["data"] else {
       throw AdminFailure(.misuse, "--data DIR is missing")
     }
     guard let copy = arguments[other] else {
-      throw AdminFailure(.misuse, "--\(other) DIR is missing")
+      throw AdminFailure(.misuse, "--\(other) \(placeholder) is missing")
     }
     return (data, copy)
   }

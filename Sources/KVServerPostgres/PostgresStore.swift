@@ -64,6 +64,10 @@ package final class PostgresStore: ServerStore {
     do throws(PostgresError) {
       let connection = try database.connect()
       try PostgresSchema.migrate(connection)
+      guard try connection.run("SELECT 1 FROM migration").isEmpty else {
+        throw PostgresError(
+          .other, "not all data is here yet: run kvstored admin migrate again, until it succeeds")
+      }
       if settings.isRestored { try Self.renewEpoch(connection) }
       epoch = try connection.run("SELECT epoch FROM kvstored").text(0, 0)
     } catch {

@@ -39,13 +39,15 @@ final class EntityCollection: Sendable {
     self.number = number
     self.key = key
     table = Self.table(number)
-    tombstones = "d\(number)"
-    formerAccess = "a\(number)"
+    tombstones = Self.tombstones(number)
+    formerAccess = Self.formerAccess(number)
     self.state = Monitor(state)
   }
 
   /// The table of the collection of a number.
   static func table(_ number: Int64) -> String { "e\(number)" }
+  static func tombstones(_ number: Int64) -> String { "d\(number)" }
+  static func formerAccess(_ number: Int64) -> String { "a\(number)" }
 
   /// The number of its app, and what clients call it.
   var app: Int64 { key.app }

@@ -126,6 +126,9 @@ package final class SQLiteStore: ServerStore {
     }
   }
 
+  /// The data row by row, to be moved to another store. Only while this is open.
+  package func transfer() -> any TransferReader { SQLiteTransfer(database, epoch: epoch) }
+
   package func start(_ feed: any LivePublisher) {
     outbox.start(feed)
     histories.start(log)

@@ -36,6 +36,10 @@ extension AdminCommand {
         "Makes a data directory of such a copy. What clients remember of the data is void then.",
         options: [from("DIR", "the directory of the copy")], work: .files(.restore)),
       AdminCommand(
+        "migrate",
+        "Moves the data of a directory to PostgreSQL, also while a server uses it: then again without.",
+        options: [to("URI", "the address of a new database, postgres://…")], work: .files(.migrate)),
+      AdminCommand(
         "completion", "Writes the completion of this command for bash or zsh.",
         operands: [Operand(name: "SHELL")],
         work: .text { arguments throws(AdminFailure) in

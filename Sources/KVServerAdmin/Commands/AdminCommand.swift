@@ -39,7 +39,7 @@ package struct AdminCommand: Sendable {
     case text(@Sendable (AdminArguments) throws(AdminFailure) -> String)
   }
 
-  package enum FileWork: Sendable { case backup, restore }
+  package enum FileWork: Sendable { case backup, restore, migrate }
 
   /// One or two words.
   package let words: [String]

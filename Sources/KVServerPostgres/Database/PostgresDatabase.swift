@@ -99,7 +99,9 @@ final class PostgresDatabase: Sendable {
   // MARK: Writing
 
   /// Runs statements that do no harm twice in a transaction, in one round trip.
-  func run(_ statements: SQL...) throws(PostgresError) {
+  func run(_ statements: SQL...) throws(PostgresError) { try run(statements) }
+
+  func run(_ statements: [SQL]) throws(PostgresError) {
     try repeating { (connection) throws(PostgresError) in
       connection.enqueue("BEGIN")
       _ = try Self.together(statements, on: connection)

@@ -195,5 +195,7 @@ enum PostgresSchema {
         UNIQUE (collection, name))
       """
     ],
+    // It has a row while data is moved here from another store: see `PostgresTransfer`.
+    ["CREATE TABLE migration (began int8 NOT NULL)"],
   ]
 }
