@@ -17,7 +17,7 @@
 #define MHD_CONTENT_READER_END_OF_STREAM_VALUE (-1L)
 #define MHD_CONTENT_READER_END_WITH_ERROR_VALUE (-2L)
 
-/* What a daemon is started with. `certificate` gives each connection its certificate and key; NULL for plain HTTP. */
+/* What a daemon is started with. `listen_socket` -1: connections are handed to it one by one. `certificate` gives each connection its certificate and key; NULL for plain HTTP. */
 struct kv_mhd_options
 {
   int listen_socket;
@@ -58,10 +58,15 @@ kv_mhd_log (void *options, const char *format, va_list arguments)
 static inline struct MHD_Daemon *
 kv_mhd_start (struct kv_mhd_options *options)
 {
-  struct MHD_OptionItem more[6];
+  struct MHD_OptionItem more[7];
   int count = 0;
   unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME
                        | MHD_USE_TURBO | MHD_USE_ERROR_LOG;
+  if (options->listen_socket >= 0)
+    more[count++] =
+      (struct MHD_OptionItem){ MHD_OPTION_LISTEN_SOCKET, options->listen_socket, NULL };
+  else
+    flags |= MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC;
   if (options->threads > 1)
     more[count++] = (struct MHD_OptionItem){ MHD_OPTION_THREAD_POOL_SIZE, options->threads, NULL };
   if (options->connections_per_address > 0)
@@ -80,7 +85,6 @@ kv_mhd_start (struct kv_mhd_options *options)
   return MHD_start_daemon (
     flags, 0, NULL, NULL, options->handle, options->context,
     MHD_OPTION_EXTERNAL_LOGGER, &kv_mhd_log, options,
-    MHD_OPTION_LISTEN_SOCKET, options->listen_socket,
     MHD_OPTION_CONNECTION_LIMIT, options->connections,
     MHD_OPTION_CONNECTION_TIMEOUT, options->idle_seconds,
     MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_memory,

@@ -98,6 +98,9 @@ extension Server.Configuration {
     if let tls, tls.certificate.isEmpty || tls.key.isEmpty {
       throw Arguments.Misuse(description: "--tls-cert and --tls-key go together")
     }
+    guard !usesProxyProtocol || !proxies.isEmpty else {
+      throw Arguments.Misuse(description: "--proxy-protocol needs --trusted-proxy")
+    }
     let keys = apps.map(\.key)
     guard Set(keys).count == keys.count else {
       throw Arguments.Misuse(description: "an app key occurs twice")

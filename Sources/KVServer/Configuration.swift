@@ -33,7 +33,9 @@ extension Server {
     package var isRestored = false
     package var limits = HTTPLimits()
     /// The proxies whose `X-Forwarded-For` is believed.
-    var proxies: [IPAddress] = []
+    package var proxies: [IPAddress] = []
+    /// Whether their connections begin with a header of the PROXY protocol.
+    package var usesProxyProtocol = false
     /// The origins of web pages that may use the server; `*`: all.
     package var crossOrigins: [String] = []
     /// An address of its own for `/metrics`; nil: it needs the master secret.

@@ -82,8 +82,10 @@ package final class Server: Sendable {
     self.metrics = try configuration.metrics.map { (address) throws(Failure) in
       try MetricsServer(service, at: address, log: log)
     }
-    guard http.start(on: socket.release(), threads: configuration.eventThreads, tls: identities)
-    else {
+    let isStarted = http.start(
+      on: socket.release(), threads: configuration.eventThreads, tls: identities,
+      isProxied: configuration.usesProxyProtocol)
+    guard isStarted else {
       throw Failure("cannot start HTTP on \(address); --log-level debug shows the reason")
     }
   }

@@ -58,14 +58,8 @@ struct Setting: Sendable {
     ) {
       $0.historyDays = $1
     },
-    Setting(
-      "restored", "", help: "the data was restored from a copy: clients read everything again"
-    ) {
-      configuration, text throws(Arguments.Misuse) in
-      guard text == "true" || text == "false" else {
-        throw misuse("restored", "needs true, false or no value")
-      }
-      configuration.isRestored = text == "true"
+    .flag("restored", help: "the data was restored from a copy: clients read everything again") {
+      $0.isRestored = $1
     },
     Setting("port-file", "FILE", help: "write the port to a file once the server listens") { _, _ in
     },
@@ -159,6 +153,12 @@ struct Setting: Sendable {
       }
       configuration.proxies.append(address)
     },
+    .flag(
+      "proxy-protocol",
+      help: "connections of trusted proxies begin with a header of the PROXY protocol, version 1 or 2"
+    ) {
+      $0.usesProxyProtocol = $1
+    },
     Setting("cors-origin", "ORIGIN|*", help: corsHelp) {
       configuration, text throws(Arguments.Misuse) in
       guard CrossOriginPolicy.isOrigin(text) else {
@@ -212,6 +212,18 @@ struct Setting: Sendable {
     self.placeholder = placeholder
     self.help = help
     self.apply = apply
+  }
+
+  private static func flag(
+    _ name: String, help: String,
+    set: @escaping @Sendable (inout Server.Configuration, Bool) -> Void
+  ) -> Setting {
+    Setting(name, "", help: help) { configuration, text throws(Arguments.Misuse) in
+      guard text == "true" || text == "false" else {
+        throw misuse(name, "needs true, false or no value")
+      }
+      set(&configuration, text == "true")
+    }
   }
 
   private static func number(

@@ -26,6 +26,8 @@ package final class HTTPServer: @unchecked Sendable {
   private let stopping = Atomic<Bool>(false)
   private let cuttingOff = Atomic<Bool>(false)
   private var daemon: OpaquePointer?
+  /// Nil: the library takes the connections itself.
+  private var listener: ProxiedListener?
   private let options = UnsafeMutablePointer<kv_mhd_options>.allocate(capacity: 1)
 
   package init(
@@ -58,11 +60,14 @@ package final class HTTPServer: @unchecked Sendable {
   var isCuttingOff: Bool { cuttingOff.load(ordering: .relaxed) }
 
   /// Begins to serve on a listening socket, which it takes over. False if the library refuses; why is
-  /// in the log. `tls` nil: plain HTTP.
-  package func start(on socket: Int32, threads: Int, tls: TLSIdentities?) -> Bool {
+  /// in the log. `tls` nil: plain HTTP. `isProxied`: connections of trusted proxies begin with a header of the PROXY
+  /// protocol.
+  package func start(
+    on socket: Int32, threads: Int, tls: TLSIdentities?, isProxied: Bool = false
+  ) -> Bool {
     peers.show(tls)
     options.pointee = kv_mhd_options(
-      listen_socket: socket, threads: UInt32(clamping: threads),
+      listen_socket: isProxied ? -1 : socket, threads: UInt32(clamping: threads),
       connections: UInt32(clamping: limits.connections),
       connections_per_address: UInt32(clamping: limits.connectionsPerAddress),
       idle_seconds: UInt32(clamping: limits.requestSeconds), connection_memory: limits.headerBytes,
@@ -74,7 +79,11 @@ package final class HTTPServer: @unchecked Sendable {
         HTTPServer.at(context).logged(String(cString: message))
       })
     daemon = kv_mhd_start(options)
-    return daemon != nil
+    guard isProxied, daemon != nil else { return daemon != nil }
+    listener = ProxiedListener(socket, proxies) { [unowned self] connection, address, length in
+      if let daemon { MHD_add_connection(daemon, connection, address, length) }
+    }
+    return listener != nil
   }
 
   /// How many connections are open, how many requests are worked on or wait, and what their bodies take.
@@ -95,6 +104,7 @@ package final class HTTPServer: @unchecked Sendable {
     cuttingOff.store(true, ordering: .relaxed)
     refuseTheRest()
     pool.close()
+    listener?.stop()
     MHD_stop_daemon(daemon)
     self.daemon = nil
     peers.stop()

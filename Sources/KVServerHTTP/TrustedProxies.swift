@@ -18,7 +18,8 @@ package struct TrustedProxies: Sendable {
     return peer
   }
 
-  private func isTrusted(_ peer: String) -> Bool {
+  /// Whether an address, in digits, is that of a proxy.
+  func isTrusted(_ peer: String) -> Bool {
     guard !addresses.isEmpty, let address = IPAddress(peer) else { return false }
     return addresses.contains(address)
   }

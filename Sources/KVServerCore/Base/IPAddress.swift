@@ -12,8 +12,18 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     else {
       return nil
     }
+    bytes = Self.unmapped(found)
+  }
+
+  /// The address of 4 or 16 bytes; nil for another number of them.
+  package init?(bytes: some Collection<UInt8>) {
+    guard bytes.count == 4 || bytes.count == 16 else { return nil }
+    self.bytes = Self.unmapped(Array(bytes))
+  }
+
+  private static func unmapped(_ bytes: [UInt8]) -> [UInt8] {
     let mapped = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
-    bytes = found.count == 16 && found.starts(with: mapped) ? Array(found.suffix(4)) : found
+    return bytes.count == 16 && bytes.starts(with: mapped) ? Array(bytes.suffix(4)) : bytes
   }
 
   package var description: String {
