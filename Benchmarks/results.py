@@ -8,6 +8,7 @@ from sync import load_cities
 from tools import Row, build, limit_row, output_of, ratio_row, scratch
 
 ROUNDS = 5
+SAVES = 15
 STEPPING = "stepping through the same index, prepared"
 
 
@@ -23,6 +24,7 @@ def rows() -> list[Row]:
                 file.write(json.dumps({"_id": key, **city}) + "\n")
         output_of(program, "fill", directory, lines)
         output = output_of(program, "run", directory, ROUNDS)
+        output += output_of(program, "save", directory, SAVES)
         peaks = [float(output_of(program, "memory", directory)) / 1024 for _ in range(3)]
     rates: dict[tuple[str, str], list[float]] = {}
     for line in output.splitlines():
@@ -40,5 +42,6 @@ def rows() -> list[Row]:
         ratio(f"scrolling through {many} in batches of 100", "scroll", STEPPING, 0.6),
         ratio("the page at 234,800", "end", "a covering index", 0.8),
         ratio("a record by its position, at random", "position", "by primary key", 0.5),
+        ratio("the save of a context, 1,000 changed objects", "save", "kv_store_save_many", 0.8),
         limit_row("peak memory of scrolling", "MB", peaks, 16, [0.0], "the open library"),
     ]

@@ -1822,8 +1822,9 @@ typedef struct kv_context kv_context;
  *                 `error` (the default: the save fails), `storeTrumps`, `objectTrumps` (property by property), `overwrite`,
  *                 `rollback`; `fetchBatchSize` (100); `cacheBytes` (4194304); `relationships`, besides those of the client's
  *                 schema: `{"comments":{"post":{"to":"posts","key":"postId"}},"posts":{"comments":{"to":"comments",
- *                 "inverseKey":"postId"}}}`; `store` and `storeOptions`: a type of stores of the application's own
- * @return KV_OK, KV_MISUSE, KV_INVALID, KV_STORAGE, KV_CORRUPT, KV_FULL, KV_BUSY
+ *                 "inverseKey":"postId"}}}`; `store` and `storeOptions`: a type of stores of the application's own, by default that of
+ *                 the client
+ * @return KV_OK, KV_MISUSE, KV_INVALID, KV_STORAGE, KV_CORRUPT, KV_FULL, KV_BUSY, and what the store's `load` fails with
  */
 KV_API kv_status kv_context_open(kv_client *client, const char *options, kv_context **context_out,
                                  kv_error **error_out);

@@ -2,6 +2,7 @@
  *
  *   results fill DIRECTORY FILE     stores the entities of FILE, one a line with `_id` and `population`, on both sides
  *   results run DIRECTORY ROUNDS    prints "WORKLOAD ours RATE" and "WORKLOAD raw RATE" in turns
+ *   results save DIRECTORY ROUNDS   prints "save ours RATE" of contexts' saves and "save raw RATE" of kv_store_save_many
  *   results memory DIRECTORY        scrolls through everything; prints how many KiB more that took at its peak
  *
  * The raw side has the same table, prepared statements and an index that covers order and ties. Both sides have to come to
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGE = 100, FIRST_ROWS = 500, ENDS = 10, GETS = 20000 };
+enum { PAGE = 100, FIRST_ROWS = 500, ENDS = 10, GETS = 20000, CHANGES = 1000 };
 
 typedef struct sides {
   kv_client *client;
@@ -189,7 +190,61 @@ static void measure(sides *both, int kind, int round) {
   sqlite3_finalize(statement);
 }
 
-/* ---- the three programs ---- */
+/* ---- contexts ---- */
+
+/* The entities of one side as an array; side 0 has the objects of the contexts. */
+static char *changed(int side, int round, size_t *length) {
+  char *text = NULL;
+  FILE *out = open_memstream(&text, length);
+  for (int i = 0; i < CHANGES; i++)
+    fprintf(out, "%c{\"_id\":\"%c%d\",\"round\":%d,\"text\":\"%0300d\"}", i ? ',' : '[', 'a' + side, i, round,
+            i);
+  fputc(']', out);
+  fclose(out);
+  return text;
+}
+
+static void save_many(kv_store *store, int side, int round) {
+  kv_error *error = NULL;
+  size_t length = 0;
+  char *text = changed(side, round, &length);
+  double start = data_now();
+  must(kv_store_save_many(store, text, length, NULL, NULL, NULL, &error), error);
+  if (round > 0) printf("save raw %.3f\n", 1 / (data_now() - start));
+  free(text);
+}
+
+/* A context reads its objects and changes each of them; only the save is measured. */
+static void save_context(kv_client *client, int round) {
+  kv_context *context = NULL;
+  kv_error *error = NULL;
+  char id[32], members[32];
+  must(kv_context_open(client, "{\"cacheBytes\":8388608}", &context, &error), error);
+  snprintf(members, sizeof members, "{\"round\":%d}", round);
+  for (int i = 0; i < CHANGES; i++) {
+    snprintf(id, sizeof id, "a%d", i);
+    must(kv_context_update(context, "saved", id, members, KV_NUL_TERMINATED, &error), error);
+  }
+  double start = data_now();
+  must(kv_context_save(context, NULL, NULL, &error), error);
+  printf("save ours %.3f\n", 1 / (data_now() - start));
+  kv_context_close(context);
+}
+
+static void save(sides *both, int rounds) {
+  kv_store *store = NULL;
+  kv_error *error = NULL;
+  must(kv_store_open(both->client, "saved", "sync", NULL, &store, &error), error);
+  for (int side = 0; side < 2; side++) save_many(store, side, 0);
+  for (int round = 1; round <= rounds; round++) {
+    if (round % 2) save_context(both->client, round);
+    save_many(store, 1, round);
+    if (!(round % 2)) save_context(both->client, round);
+  }
+  must(kv_store_close(store), NULL);
+}
+
+/* ---- the four programs ---- */
 
 static void open_ours(sides *both, const char *directory) {
   char options[512];
@@ -276,12 +331,13 @@ static void memory(sides *both) {
 }
 
 int main(int count, char **arguments) {
-  if (count < 3) raw_fail(arguments[0], "fill|run|memory DIRECTORY [FILE|ROUNDS]");
+  if (count < 3) raw_fail(arguments[0], "fill|run|save|memory DIRECTORY [FILE|ROUNDS]");
   sides both = {0};
   int is_memory = strcmp(arguments[1], "memory") == 0;
   open_ours(&both, arguments[2]);
   if (!is_memory) open_raw(&both, arguments[2]);
   if (is_memory) memory(&both);
+  else if (strcmp(arguments[1], "save") == 0) save(&both, atoi(arguments[3]));
   else if (strcmp(arguments[1], "fill") == 0) fill(&both, arguments[3]);
   else run(&both, atoi(arguments[3]));
   if (!is_memory) raw_close(&both.raw);

@@ -17,6 +17,7 @@ extension StoreError {
       self = .later(message, after: details?["after"])
     case .invalid, .notFound, .conflict, .unauthorized, .forbidden, .unsupported, .tooLarge:
       self = .refused(kind ?? .invalid, message ?? "The backend refused this.")
+    case .proto: self = .badAnswer(message ?? "The backend's answer is malformed.")
     default:
       self = .badAnswer("The backend failed with an unknown status: \(status).")
     }

@@ -3,6 +3,19 @@ internal import KVJSON
 internal import KVObjects
 internal import KVSync
 
+/// The custom store that a client was opened with. It is kept from then on, even if its name is unregistered.
+struct CustomStoreOptions {
+  let name: String
+  let objects: ObjectStoreFactory
+
+  /// Nil: no store has this name, but perhaps a backend.
+  init?(_ name: String) {
+    guard let objects = ObjectStoreRegistry.shared.factory(name) else { return nil }
+    self.name = name
+    self.objects = objects
+  }
+}
+
 /// Which store a client is opened with by name: the options `backend`, `store` and `storeOptions`.
 struct ChosenStore {
   /// The name of what was registered; nil: none was named.

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KVJSON
+internal import KVObjects
 internal import KVStorage
 internal import KVSync
 
@@ -8,6 +9,8 @@ struct ClientOptions {
   var appKey: String
   /// Opens the backend; nil: a local database without one.
   var backend: BackendFactory?
+  /// The custom store that has the data; nil: it is in the local database.
+  var store: CustomStoreOptions?
   /// Where a custom store is to look for its data.
   var location: StoreLocation
   /// Nil: collections have any name, and their records any content.
@@ -59,6 +62,7 @@ struct ClientOptions {
     } else {
       backend = try named.map(Self.registered) ?? kinvey?.factory(calls)
     }
+    store = named.flatMap(CustomStoreOptions.init)
     location = StoreLocation(
       appKey: appKey, directory: dataDirectory, tag: tag,
       options: chosen.options, timeout: calls.timeout ?? 60)

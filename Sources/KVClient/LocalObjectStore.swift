@@ -20,6 +20,7 @@ final class LocalObjectStore: ObjectStore {
   /// Nil: a network store.
   private let storage: Storage?
   private let stores = Monitor<[RecordID: DataStore]>([:])
+  private let closing = Cancellation()
 
   init(_ client: Client, type: StoreType, tag: String) throws(StoreError) {
     self.client = client
@@ -30,6 +31,10 @@ final class LocalObjectStore: ObjectStore {
     metadata = try ObjectStoreMetadata(
       type: ObjectStoreRegistry.local, uuid: Self.uuid(of: client.directory.file(tag: tag)))
   }
+
+  func close() { closing.cancel() }
+
+  private var run: DataStore.Run { DataStore.Run(cancellation: closing) }
 
   func format(of collection: String) throws(StoreError) -> RecordFormat {
     try store(collection).engine.format
@@ -53,16 +58,16 @@ final class LocalObjectStore: ObjectStore {
     let store = try store(request.collection)
     var wanted = ResultsRequest()
     switch request.content {
-    case .count: return .count(try store.count(request.query, DataStore.Run()).value)
+    case .count: return .count(try store.count(request.query, run).value)
     case .groups:
       wanted.content = request.content
-      let found = try store.fetch(wanted, request.query, run: DataStore.Run())
+      let found = try store.fetch(wanted, request.query, run: run)
       return .rows(FetchedRows(results: found.value))
     case .records, .ids, .members:
       guard storage != nil else { return try fetchFromBackend(request, store) }
       wanted.content = .ids
       wanted.batchSize = 10_000
-      let found = try store.fetch(wanted, request.query, run: DataStore.Run()).value
+      let found = try store.fetch(wanted, request.query, run: run).value
       var ids: [ObjectID] = []
       ids.reserveCapacity(found.count)
       let collection = RecordID(request.collection)
@@ -83,7 +88,7 @@ final class LocalObjectStore: ObjectStore {
     query.fields = []
     query.computed = []
     var (ids, values): ([ObjectID], [ObjectValues?]) = ([], [])
-    try store.each(of: query) { (id, body) in
+    try store.each(of: query, run) { (id, body) in
       ids.append(ObjectID(request.collection, id))
       values.append(ObjectValues(body, version: Self.version(of: body)))
     }
@@ -103,11 +108,11 @@ final class LocalObjectStore: ObjectStore {
     query.format = store.engine.format
     guard storage == nil else {
       // Stores what the backend has of them, with one request; what waits in the queue stays.
-      _ = try store.fetch(ResultsRequest(), query, run: DataStore.Run())
+      _ = try store.fetch(ResultsRequest(), query, run: run)
       return try values(ofStored: keys, in: collection, maxBytes: maxBytes)
     }
     var found: [RecordID: ObjectValues] = [:]
-    try store.each(of: query) { (id, body) in
+    try store.each(of: query, run) { (id, body) in
       found[RecordID(id)] = ObjectValues(body, version: Self.version(of: body))
     }
     return ids.map { found[$0.key] }
@@ -131,13 +136,13 @@ final class LocalObjectStore: ObjectStore {
     var found = RelatedCollector(relationship, ids, format: sourceFormat)
     if let storage {
       if !store.readsLocally(nil), client.backend != nil {
-        _ = try store.fetch(ResultsRequest(), query, run: DataStore.Run())
+        _ = try store.fetch(ResultsRequest(), query, run: run)
       }
       try storage.records(of: store.named(query), in: target) { record in
         found.add(record.id, ObjectValues(record.body, version: record.version))
       }
     } else {
-      try store.each(of: query) { (id, body) in
+      try store.each(of: query, run) { (id, body) in
         found.add(id, ObjectValues(body, version: Self.version(of: body)))
       }
     }
@@ -266,6 +271,7 @@ private struct FetchedRows: RecordSource {
   let results: FetchedResults
 
   var count: Int { results.count }
+  var isKept: Bool { true }
 
   func read(_ range: Range<Int>, maxBytes: Int) throws(StoreError) -> FetchedBatch {
     try results.batch(at: range.lowerBound)
@@ -287,9 +293,9 @@ extension FetchedResults {
 extension DataStore {
   /// Passes each record of a find, with its key, to `receive`.
   fileprivate func each(
-    of query: Query, _ receive: (String, [UInt8]) -> Void
+    of query: Query, _ run: Run, _ receive: (String, [UInt8]) -> Void
   ) throws(StoreError) {
-    let cursor = try find(query, Run()).value
+    let cursor = try find(query, run).value
     defer { cursor.close() }
     while let block = try cursor.block() {
       while let text = block.next() {

@@ -37,7 +37,7 @@ extension Storage {
   ) throws(StoreError) -> FetchedBatch {
     let batch = FetchedBatch(from: range.lowerBound)
     var failure: StoreError?
-    let isThere = try readSnapshot(of: collection) { (db, table) throws(SQLiteError) -> Bool? in
+    func fill(_ db: borrowing Connection, _ table: Table) throws(SQLiteError) -> Bool? {
       guard table.number == rows.table else { return nil }
       let reader = try RecordRowReader(table, form, on: db)
       for position in range where batch.size < maxBytes {
@@ -50,6 +50,10 @@ extension Storage {
       }
       return true
     }
+    // One statement is a snapshot by itself.
+    let isThere =
+      range.count == 1
+      ? try read(from: collection, fill) : try readSnapshot(of: collection, fill)
     if let failure { throw failure }
     if isThere == nil { for _ in range { try batch.appendDeleted() } }
     return batch

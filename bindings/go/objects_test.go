@@ -43,6 +43,10 @@ func TestAContextSavesInOneStep(t *testing.T) {
 	if payment, _, err := payments.At(0); err != nil || payment["_id"] != id {
 		t.Fatal(payment, err)
 	}
+	relationships, err := objects.Relationships("accounts")
+	if err != nil || fmt.Sprint(relationships) != "[{payments payments true}]" {
+		t.Fatal(relationships, err)
+	}
 	if status, err := objects.Status("accounts", "a"); err != nil || status.State != "updated" {
 		t.Fatal(status, err)
 	}
@@ -139,5 +143,25 @@ func TestGoroutinesShareAContext(t *testing.T) {
 	entity, err := GetObject[M](objects, "accounts", "a")
 	if err != nil || fmt.Sprint(entity["w0"], entity["w3"]) != "49 49" {
 		t.Fatal(entity, err)
+	}
+}
+
+func TestAListOfAContextShowsItsEdits(t *testing.T) {
+	client, _ := localAccounts(t)
+	objects := openContext(t, client, ContextOptions{})
+	list, err := FetchObjects[M](objects, "accounts", nil, FetchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer list.Close()
+	first, _, err := list.At(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := objects.Update("accounts", first["_id"].(string), M{"n": 99}); err != nil {
+		t.Fatal(err)
+	}
+	if again, _, err := list.At(0); err != nil || fmt.Sprint(again["n"]) != "99" {
+		t.Fatal(again, err)
 	}
 }

@@ -20,7 +20,7 @@ package final class CallbackStore: Sendable {
     let backends = BackendRegistry.shared
     let opening: BackendFactory = { self.opened(at: $0.location) }
     let loading: ObjectStoreFactory = { (location) throws(StoreError) in
-      try self.objects(at: StoreLocation(location))
+      try self.objects(at: location)
     }
     try backends.register(backend.name, opening)
     do throws(StoreError) {

@@ -27,14 +27,22 @@ extension ContextState {
     }
   }
 
-  /// Follows relationships of many objects, with one query for each component of a path.
+  /// How many queries a fetch may add for what it prefetches.
+  private static let maxPrefetches = 100
+
+  /// Follows relationships of many objects, with one query for each component of a path. `.invalid` if that are too many.
   mutating func prefetch(_ paths: [String], of ids: [ObjectID], in collection: RecordID)
     throws(StoreError)
   {
+    let paths = paths.map { $0.split(separator: ".").map(String.init) }
+    guard paths.reduce(0, { $0 + $1.count }) <= Self.maxPrefetches else {
+      throw StoreError(
+        .invalid, "The paths to prefetch have more than \(Self.maxPrefetches) relationships.")
+    }
     var done: Set<String> = []
     for path in paths {
       var (level, levelCollection, prefix) = (ids, collection, "")
-      for component in path.split(separator: ".").map(String.init) {
+      for component in path {
         let relationship = try relationships.named(component, of: levelCollection)
         prefix += "." + component
         if done.insert(prefix).inserted { try prefetch(relationship, of: level) }

@@ -159,10 +159,11 @@ extension ContextState {
     in result: inout ContextSaveResult
   ) -> ContextSaveResult {
     let written = (request.inserted + request.updated).map(\.id)
+    // The draft has all that is changed.
+    changes = [:]
+    order = []
     for (id, values) in zip(written, values) { know(values, of: id) }
     for change in request.deleted { know(nil, of: change.id) }
-    for (id, _) in draft { changes[id] = nil }
-    order = []
     // What relationships lead to depends on the keys in other objects.
     if !draft.isEmpty { related.removeAll() }
     result.inserted = request.inserted.map(\.id)
@@ -171,8 +172,8 @@ extension ContextState {
     return result
   }
 
+  /// Notes what is stored of an object that is not changed here.
   private mutating func know(_ values: ObjectValues?, of id: ObjectID) {
-    changes[id] = nil
     keep(values, of: id, in: rows.value(for: id)?.batch ?? Batch([id]))
     if interests[id] != nil { interests[id]?.version = values?.version }
   }
@@ -184,6 +185,7 @@ extension ContextState {
   mutating func obtainPermanentIDs() throws(StoreError) -> [(
     temporary: ObjectID, permanent: ObjectID
   )] {
+    guard !temporary.isEmpty else { return [] }
     let new = changed.filter { temporary.contains($0.id) && $0.change.body != nil }
     guard !new.isEmpty else { return [] }
     let ids = try store.permanentIDs(

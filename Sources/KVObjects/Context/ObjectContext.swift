@@ -293,15 +293,18 @@ package final class ObjectContext: Sendable {
     }
   }
 
+  /// Ends what the context is waiting for. Only closing it may follow.
+  package func interrupt() { store.close() }
+
   /// Unsaved changes are lost; lists of the context give `.misuse` from now on. May be called again.
   package func close() {
-    let isFirst = state.withLock { state in
-      defer { state.isClosed = true }
+    // Another thread may be in a call that waits for the backend, and hold the lock.
+    interrupt()
+    state.withLock { state in
+      state.isClosed = true
       state.rollback()
       state.rows.removeAll()
-      return !state.isClosed
     }
-    if isFirst { store.close() }
   }
 }
 

@@ -40,6 +40,9 @@ package final class ObjectList: RecordSource {
 
   package var count: Int { keys.ends.count }
 
+  /// The context keeps what was read, and an object changes with each edit.
+  package var isKept: Bool { true }
+
   /// The id at a position.
   package func id(at position: Int) -> ObjectID { ObjectID(collection, keys.text(at: position)) }
 

@@ -51,7 +51,8 @@ struct UndoHistory {
     return group
   }
 
-  mutating func removeAll() { self = UndoHistory() }
+  /// Forgets all edits. Open groups stay open: whoever began them ends them.
+  mutating func removeAll() { (undoable, redoable, open) = ([], [], []) }
 
   /// The same with other ids for objects that have got permanent ones.
   mutating func edit(_ edit: (Step) -> Step) {

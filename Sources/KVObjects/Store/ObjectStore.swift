@@ -46,7 +46,7 @@ package protocol ObjectStore: AnyObject, Sendable {
   func didRegister(_ ids: [ObjectID])
   func didUnregister(_ ids: [ObjectID])
 
-  /// The last context was closed.
+  /// Ends requests that are under way, with `.cancelled`, and lets no other begin. From any thread; may be called again.
   func close()
 }
 
@@ -60,7 +60,6 @@ extension ObjectStore {
   }
   package func didRegister(_ ids: [ObjectID]) {}
   package func didUnregister(_ ids: [ObjectID]) {}
-  package func close() {}
 }
 
 /// What identifies a store.

@@ -1,10 +1,8 @@
-package import KVJSON
 package import KVSync
 
-/// Makes a store for the contexts of a client. `options`: what the context's option `storeOptions` says. Throws why the store
-/// cannot be loaded.
+/// Makes a store for the contexts of a client. Throws why the store cannot be loaded from there.
 package typealias ObjectStoreFactory =
-  @Sendable (_ options: JSONObject) throws(StoreError) -> any ObjectStore
+  @Sendable (StoreLocation) throws(StoreError) -> any ObjectStore
 
 /// The types of stores of this process that contexts are opened with by name.
 package enum ObjectStoreRegistry {

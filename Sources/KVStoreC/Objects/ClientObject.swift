@@ -1,5 +1,6 @@
 internal import KVBase
 internal import KVClient
+internal import KVObjects
 internal import KVSync
 
 /// A client as C holds it: what is open on it, what runs on it, and where its callbacks go.
@@ -172,6 +173,10 @@ final class ClientObject: HandleObject {
     }
     cancellation.cancel()
     for request in running { request.cancellation.cancel() }
+    for child in state.withLock({ $0.children }) {
+      // Calls of contexts wait for each other, so the context ends what it is waiting for.
+      (try? ContextObject.borrow(child.pointer))?.core.interrupt()
+    }
     activity.waitUntilOver()
     for subscription in state.withLock({ $0.subscriptions.values.map { $0 } }) {
       subscription.close()

@@ -7,7 +7,7 @@ final class ResultsObject: HandleObject {
 
   private struct State {
     /// The batch whose text was lent last.
-    var lent: FetchedBatch?
+    var lent: FetchedResults.Lent?
     let page = TextBuffer()
   }
 
@@ -27,8 +27,7 @@ final class ResultsObject: HandleObject {
     guard position < UInt64(results.count) else { return nil }
     let position = Int(position)
     return try state.withLock { (state) throws(StoreError) in
-      let batch = try results.batch(at: position)
-      state.lent = batch
+      let batch = try results.batch(at: position, after: &state.lent)
       let text = try batch.text(at: position)
       return (text.assumingMemoryBound(to: CChar.self), batch.state(at: position))
     }

@@ -1,4 +1,5 @@
 internal import KVBase
+internal import Synchronization
 
 /// What a query found, as a list that loads little by little: which records, and in which order, is fixed; what they
 /// hold is read batch by batch when it is asked for, and nothing is held open in between. Safe from any thread.
@@ -22,11 +23,15 @@ package final class FetchedResults: Sendable {
   private let batchSize: Int
   /// The largest size of a batch that is kept beside others.
   private let maxBatchBytes: Int
+  private let keepsBatches: Bool
   private let state: Monitor<State>
+  /// Raised whenever batches that were given are not to be used any more.
+  private let generation = Atomic(0)
 
   package init(_ source: any RecordSource, batchSize: Int, cacheBytes: Int) {
     self.batchSize = max(1, batchSize)
     count = source.count
+    keepsBatches = !source.isKept
     maxBatchBytes = max(1, cacheBytes / 2)
     state = Monitor(
       State(cache: RecentCache(capacity: maxBatchBytes), source: .success(source)))
@@ -46,9 +51,26 @@ package final class FetchedResults: Sendable {
         // The records are so large that a read ends before the batch does.
         batch = try read(position..<whole.upperBound, &state)
       }
-      state.cache.keep(batch, for: number, cost: batch.size)
+      if keepsBatches { state.cache.keep(batch, for: number, cost: batch.size) }
       return batch
     }
+  }
+
+  /// The same for who reads on in the batch that was given last, which costs neither a lock nor a look at the cache.
+  package func batch(
+    at position: Int, after last: inout Lent?
+  ) throws(StoreError) -> FetchedBatch {
+    let now = generation.load(ordering: .acquiring)
+    if let last, last.generation == now, last.batch.range.contains(position) { return last.batch }
+    let batch = try batch(at: position)
+    last = Lent(batch: batch, generation: keepsBatches ? now : nil)
+    return batch
+  }
+
+  /// A batch, and when it was given; nil: it has to be read again each time.
+  package struct Lent: Sendable {
+    package let batch: FetchedBatch
+    fileprivate let generation: Int?
   }
 
   private func read(_ range: Range<Int>, _ state: inout State) throws(StoreError) -> FetchedBatch {
@@ -62,10 +84,14 @@ package final class FetchedResults: Sendable {
       state.cache.removeAll()
       state.source = .failure(error)
     }
+    generation.wrappingAdd(1, ordering: .releasing)
   }
 
   /// Forgets what was read: each record is read again when it is next asked for.
-  package func refresh() { state.withLock { $0.cache.removeAll() } }
+  package func refresh() {
+    state.withLock { $0.cache.removeAll() }
+    generation.wrappingAdd(1, ordering: .releasing)
+  }
 
   package var statistics: Statistics {
     state.withLock {

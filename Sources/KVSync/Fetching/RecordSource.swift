@@ -2,6 +2,9 @@
 package protocol RecordSource: Sendable {
   var count: Int { get }
 
+  /// Whether what is read is kept here already, or may change with each read: then nothing is kept in front of it.
+  var isKept: Bool { get }
+
   /// Reads neighbours in one go: those of a range, or fewer, but at least the first, if they have more than
   /// `maxBytes`.
   func read(_ range: Range<Int>, maxBytes: Int) throws(StoreError) -> FetchedBatch
@@ -15,6 +18,7 @@ struct LocalRecords: RecordSource {
   let form: RecordForm
 
   var count: Int { rows.count }
+  var isKept: Bool { false }
 
   func read(_ range: Range<Int>, maxBytes: Int) throws(StoreError) -> FetchedBatch {
     try local.read(rows, at: range, as: form, in: collection, maxBytes: maxBytes)
@@ -33,6 +37,7 @@ package struct HeldRecords: RecordSource {
   }
 
   package var count: Int { records.range.count }
+  package var isKept: Bool { true }
 
   package func read(_ range: Range<Int>, maxBytes: Int) -> FetchedBatch { records }
 }

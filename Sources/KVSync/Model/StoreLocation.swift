@@ -29,13 +29,4 @@ package struct StoreLocation: Sendable {
       "options": .object(options), "timeout": .double(timeout),
     ]
   }
-
-  /// What `json` has given.
-  package init(_ json: JSONObject) {
-    self.init(
-      appKey: json["appKey"]?.stringValue ?? "",
-      directory: json["dataDirectory"]?.stringValue ?? "",
-      tag: json["tag"]?.stringValue ?? "", options: json["options"]?.objectValue ?? [:],
-      timeout: json["timeout"]?.doubleValue ?? 60)
-  }
 }

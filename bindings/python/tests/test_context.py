@@ -193,6 +193,27 @@ def test_groups_are_undone_and_made_again(local: kvstore.Client, ctx: Context) -
     assert {one["_id"] for one in local.collection("posts").find()} == {"p0", "p1"}
 
 
+def test_a_rollback_inside_a_group_leaves_the_group_to_its_end(ctx: Context) -> None:
+    with ctx.undo_group():
+        ctx.insert("notes", {"n": 1})
+        ctx.rollback()
+        kept = ctx.insert("notes", {"n": 2})
+        kept.n = 3
+    assert ctx.undo()
+    assert ctx.changes() == {"inserted": [], "updated": [], "deleted": []}
+    assert not ctx.undo()
+
+
+def test_too_many_relationships_to_prefetch_are_refused(
+    local: kvstore.Client, ctx: Context
+) -> None:
+    blog(local, posts=2)
+    path = ".".join(["comments", "post"] * 50)
+    assert len(ctx.fetch("posts", prefetch=[path])) == 2
+    with pytest.raises(kvstore.InvalidError, match="prefetch"):
+        ctx.fetch("posts", prefetch=[path, "comments"])
+
+
 def test_a_conflict_is_reported_with_both_sides(local: kvstore.Client, ctx: Context) -> None:
     store = local.collection("posts")
     store.save({"_id": "a", "title": "one", "n": 1})

@@ -18,7 +18,7 @@ from . import _abi, _native
 from ._callbacks import ANSWER_POINTER, FREE_POINTER, Delivery, Done, Owner, Reader
 from ._closing import Closing
 from .cursor import Cursor
-from .errors import KVError, TimeoutError
+from .errors import CancelledError, KVError, MisuseError, TimeoutError
 from .model import Mapper
 from .results import Answer, E, Progress
 
@@ -160,10 +160,27 @@ class Request(Closing, Generic[T]):
     def _read(self) -> T:
         if self._delivery is not None:
             self._delivery.wait()
-        if self._reader is not None:
-            return self._reader.from_request(self._handle, self._owner)
-        _native.call(_wait, self._handle, -1.0, None, None)
+        try:
+            if self._reader is not None:
+                return self._reader.from_request(self._handle, self._owner)
+            _native.call(_wait, self._handle, -1.0, None, None)
+        except MisuseError:
+            if not self._went_with_its_client():
+                raise
+            raise CancelledError(
+                {
+                    "status": _abi.KV_CANCELLED,
+                    "name": "KV_CANCELLED",
+                    "message": "the client was closed",
+                }
+            ) from None
         return cast(T, None)
+
+    def _went_with_its_client(self) -> bool:
+        """Return whether the handle is closed, but not by this object."""
+        return self._finalizer.alive and _wait(self._handle, 0.0, None, None, None) == (
+            _abi.KV_MISUSE
+        )
 
 
 def start(

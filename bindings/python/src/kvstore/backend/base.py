@@ -26,7 +26,8 @@ class Backend(ABC):
     An exception of a method makes the request fail. ``ConnectionError`` and ``TimeoutError`` mean
     "no answer", ``PermissionError`` means "forbidden", and a :class:`kvstore.KVError` is passed on.
     Every other exception counts as a defect of the backend: ``sys.unraisablehook`` gets it, and the
-    request fails with ``KV_SERVER``. No write is lost by any of them.
+    request fails with ``KV_SERVER``. So does a result of a wrong type, with ``KV_PROTOCOL``. No
+    write is lost by any of them.
     """
 
     #: The member that identifies records: a text, unless it is an :class:`Integer`. Several members

@@ -93,9 +93,11 @@ class Host:
     def _succeed(self, operation: str, request: int, given: Any) -> None:
         try:
             text = to_json(ANSWERS[operation](given))
-        except KVError as error:
-            # A result that JSON cannot express is a defect of the backend, not a refusal.
-            raise TypeError(str(error)) from error
+        except Exception as error:
+            # What is no answer at all is as malformed as one with a wrong member.
+            report(error, self._backend)
+            self._refuse(request, _abi.KV_PROTOCOL, error)
+            return
         self._end(request, _abi.KV_OK, text)
 
     def _fail(self, request: int, error: BaseException) -> None:
@@ -106,6 +108,9 @@ class Host:
         if status is None:
             report(error, self._backend)
             status = _abi.KV_SERVER
+        self._refuse(request, status, error)
+
+    def _refuse(self, request: int, status: int, error: BaseException) -> None:
         message = f"{type(error).__name__}: {error}"
         text = to_json({"message": message.encode(errors="replace").decode()})
         self._end(request, status, text)
