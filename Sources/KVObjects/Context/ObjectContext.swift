@@ -107,6 +107,11 @@ package final class ObjectContext: Sendable {
     }
   }
 
+  /// The ids of the objects that a relationship leads to.
+  package func related(_ name: String, to id: ObjectID) throws(StoreError) -> [ObjectID] {
+    try with { (state) throws(StoreError) in try state.related(state.current(id), name) }
+  }
+
   /// The objects that a relationship leads to, as a list of faults, or of their ids.
   package func objects(
     _ name: String, of id: ObjectID, asIDs: Bool = false
