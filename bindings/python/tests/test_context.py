@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import random
@@ -17,7 +18,7 @@ from conftest import APP_KEY
 from context_model import Stored, Working
 
 import kvstore
-from kvstore import Context, MergePolicy, Query
+from kvstore import Context, MergePolicy, Query, aio
 
 RELATIONSHIPS: dict[str, dict[str, dict[str, Any]]] = {
     "comments": {"post": {"to": "posts", "key": "postId"}},
@@ -494,3 +495,30 @@ def test_a_deletion_takes_along_what_belongs_to_the_object(tmp_path: Path) -> No
             post.delete()
             ctx.get("Comment", comments[0]._id).delete()
         assert client.collection("Comment").count() == 0
+
+
+def test_a_task_works_with_a_context(tmp_path: Path) -> None:
+    async def run() -> None:
+        options: dict[str, Any] = {"app_key": APP_KEY, "host": None, "data_directory": tmp_path}
+        async with aio.Client(**options) as client:
+            async with await client.context(relationships=RELATIONSHIPS) as ctx:
+                post = await ctx.insert("posts", {"_id": "p", "title": "Herons"})
+                await ctx.insert("comments", {"_id": "c", "postId": post.id})
+                await ctx.update(post, seen=True)
+            async with await client.context(relationships=RELATIONSHIPS) as ctx:
+                found = await ctx.fetch("posts", {"seen": True}, prefetch=["comments"])
+                assert [(await ctx.values(post))["title"] async for post in found] == ["Herons"]
+                comments = await ctx.related(await ctx.get("posts", "p"), "comments")
+                assert isinstance(comments, aio.Results)
+                assert [comment.id for comment in await comments.between(0, 1)] == ["c"]
+                owner = await ctx.related(await ctx.get("comments", "c"), "post")
+                assert isinstance(owner, kvstore.Object)
+                await ctx.delete(owner)
+                assert await ctx.count("posts") == 0
+                assert await ctx.undo()
+                await ctx.perform(lambda blocking: blocking.get("posts", "p").delete())
+                assert await ctx.redo() is False
+                saved = await ctx.save()
+                assert saved.deleted == [("posts", "p")]
+
+    asyncio.run(run())

@@ -17,6 +17,7 @@ are those of the blocking calls.
 """
 
 from .client import Client
+from .context import Context
 from .cursor import Cursor
 from .events import Events, LiveStream, States
 from .fetched import Results
@@ -27,6 +28,7 @@ from .userstream import UserStream
 
 __all__ = [
     "Client",
+    "Context",
     "Cursor",
     "Events",
     "Groups",

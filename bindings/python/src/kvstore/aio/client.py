@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, Unpack, overload
 
 from .. import client as blocking
 from .._option_types import ClientOptions, StoreOptions
 from .._options import StoreType
+from ..context import MergePolicy
 from ..errors import invalid
 from ..model import Model
 from ..results import Entity, SyncEvent
@@ -15,6 +16,7 @@ from ..status import ClientStatus
 from ..transaction import Transaction
 from ._calls import ClientCalls
 from ._waiting import Closing, in_thread
+from .context import Context
 from .events import Events, States
 from .store import Store
 from .users import Groups, Users
@@ -80,6 +82,34 @@ class Client(ClientCalls, Closing):
         """
         return await in_thread(
             lambda: self.blocking.transact(body, tag=tag, retries=retries, timeout=timeout)
+        )
+
+    async def context(
+        self,
+        *,
+        merge_policy: MergePolicy = "error",
+        relationships: Mapping[str, Mapping[str, Mapping[str, Any]]] | None = None,
+        type: str | None = None,
+        tag: str | None = None,
+        fetch_batch_size: int = 100,
+        cache_bytes: int = 4 << 20,
+        store: str | None = None,
+        store_options: Mapping[str, Any] | None = None,
+    ) -> Context:
+        """Open a context: see :meth:`kvstore.Client.context`."""
+        return Context(
+            await in_thread(
+                lambda: self.blocking.context(
+                    merge_policy=merge_policy,
+                    relationships=relationships,
+                    type=type,
+                    tag=tag,
+                    fetch_batch_size=fetch_batch_size,
+                    cache_bytes=cache_bytes,
+                    store=store,
+                    store_options=store_options,
+                )
+            )
         )
 
     async def close(self) -> None:
