@@ -127,6 +127,34 @@ static void keeps_the_records(void) {
   becomes(1, &cell.frees);
 }
 
+static void has_contexts(void) {
+  cell cell = {0};
+  kv_client *client = NULL;
+  kv_context *objects = NULL;
+  char *json = NULL;
+  OK(kv_store_type_register("cell", NULL, 0, &functions, &cell, on_free, &error));
+  OK(opened(30, &client, &error));
+  OK(kv_store_type_unregister("cell", &error));
+  OK(kv_context_open(client, NULL, &objects, &error));
+  NUMBER(2, cell.loads);
+  OK(kv_context_insert(objects, "things", RECORD, KV_NUL_TERMINATED, &json, NULL, &error));
+  kv_free(json);
+  OK(kv_context_save(objects, NULL, NULL, &error));
+  NUMBER(1, cell.saves);
+  kv_context_close(objects);
+  OK(kv_context_open(client, "{\"store\":\"cell\"}", &objects, &error));
+  OK(kv_context_get(objects, "things", "a", &json, NULL, &error));
+  TEXT(RECORD, json);
+  kv_free(json);
+  OK(kv_context_delete(objects, "things", "a", &error));
+  OK(kv_context_save(objects, NULL, NULL, &error));
+  NUMBER(0, cell.is_there);
+  kv_context_close(objects);
+  STATUS(KV_INVALID, kv_context_open(client, "{\"store\":\"local\"}", &objects, &error));
+  OK(kv_client_close(client));
+  becomes(1, &cell.frees);
+}
+
 static void is_not_trusted(void) {
   cell cell = {0};
   kv_client *client = NULL;
@@ -169,6 +197,7 @@ static void registers_what_is_whole(void) {
 
 int main(void) {
   RUN("a store of functions keeps the records, and the library none", keeps_the_records);
+  RUN("contexts of a client have its store, whatever becomes of its name", has_contexts);
   RUN("what a store does wrong is an error", is_not_trusted);
   RUN("registering checks what it is given, and frees the context once", registers_what_is_whole);
   return finish();

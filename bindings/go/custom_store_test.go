@@ -133,3 +133,31 @@ func TestTheUUIDOfAStoreIsValidated(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAContextHasTheStoreOfItsClient(t *testing.T) {
+	store := &box{}
+	client := must(kvstore.Open(withBox(t, store)))(t)
+	defer client.Close()
+	objects := must(client.Context(kvstore.ContextOptions{}))(t)
+	defer objects.Close()
+	must(objects.Insert("notes", note{ID: "a", Text: "milk"}))(t)
+	must(objects.Save())(t)
+	equal(t, len(store.records), 1)
+	if err := objects.Update("notes", "a", kvstore.M{"text": "eggs"}); err != nil {
+		t.Fatal(err)
+	}
+	// Somebody else changes it: without versions the library compares what it has read.
+	store.mutex.Lock()
+	store.records[`"a"`] = json.RawMessage(`{"_id":"a","text":"bread"}`)
+	store.mutex.Unlock()
+	if _, err := objects.Save(); !errors.Is(err, kvstore.ErrConflict) {
+		t.Fatal(err)
+	}
+	conflict := must(objects.Conflicts())(t)[0]
+	equal(t, string(conflict.Stored), `{"_id":"a","text":"bread"}`)
+	if err := objects.Resolve(conflict.ObjectID, kvstore.UseObject); err != nil {
+		t.Fatal(err)
+	}
+	must(objects.Save())(t)
+	equal(t, must(kvstore.GetObject[note](objects, "notes", "a"))(t).Text, "eggs")
+}

@@ -271,7 +271,7 @@ def test_a_context_has_the_store_of_its_client(tmp_path: Path) -> None:
             assert [note.id for note in ctx.get("bugs", "b").notes] == ["n"]
             assert ctx.get("notes", "n").bug.title == "It crashes"
             ctx.get("bugs", "b").title = "It hangs"
-            box.records["bugs", "b"]["rev"] = 7
+            box.records["bugs", "b"] |= {"title": "It burns", "rev": 7}
             with pytest.raises(kvstore.ConflictError):
                 ctx.save()
             [conflict] = ctx.conflicts()
@@ -289,8 +289,8 @@ def test_a_client_keeps_its_store_when_the_name_is_unregistered(tmp_path: Path) 
     registration = kvstore.register_store("box", box)
     with kvstore.Client(app_key="kid", store="box", data_directory=tmp_path) as client:
         registration.close()
-        for options in ({}, {"store": "box"}):
-            with client.context(**options) as ctx:
+        for context in (client.context(), client.context(store="box")):
+            with context as ctx:
                 ctx.insert("notes", {"n": 1})
         assert box.location is not None
         assert (box.location.app_key, box.location.data_directory) == ("kid", tmp_path)
