@@ -1791,6 +1791,27 @@ KV_API kv_status kv_results_page(kv_results *results, uint64_t position, uint32_
  *  @return KV_OK, KV_MISUSE */
 KV_API kv_status kv_results_refresh(kv_results *results, kv_error **error_out);
 
+/**
+ * Has a list follow its query over the local data, until the subscription or the client is closed: right before each event the
+ * list becomes what the query finds now. So during `receive` the positions of the event are those of the list.
+ *
+ * An event is `{"count":n,"deletions":[…],"moves":[{"from":n,"to":n}],"insertions":[…],"modifications":[…]}`. To get from the
+ * list before to the list now: remove what is at the deletions and the `from` of moves, positions in the list before; insert, in
+ * ascending order of the position in the list now, what is at the insertions and the `to` of moves; then show anew what is at
+ * the modifications, positions in the list now. No event has records: the list has them.
+ *
+ * The first event tells what has changed since the list was fetched, if anything has. Changes that come while `receive` is busy
+ * become one event. An event with an error says that the data could not be read; a later event then has what was missed. Eight
+ * bytes are held for each record; when something of the collection has changed, the query runs again.
+ *
+ * @param receive  see @ref subscription, for this and what follows
+ * @return KV_OK, KV_MISUSE (also if the list is followed already), KV_NO_USER, KV_UNSUPPORTED (a list of groups, a count, a list of
+ *         a context, of a network store, or a page that the backend has chosen), KV_STORAGE, KV_FULL, KV_INTERNAL
+ */
+KV_API kv_status kv_results_observe(kv_results *results, kv_event_fn receive, void *context,
+                                    kv_free_fn free_context, kv_subscription **subscription_out,
+                                    kv_error **error_out);
+
 /** Tells what reading has cost. @param json_out receives `{"reads":3,"cachedRecords":300,"cachedBytes":41210}`, where
  *  `reads` counts batches @return KV_OK, KV_MISUSE, KV_STORAGE */
 KV_API kv_status kv_results_statistics(kv_results *results, char **json_out, size_t *length_out,

@@ -9,15 +9,21 @@ extension Storage {
     of query: Query, in collection: String, writtenSince: Timestamp?, within budget: WorkBudget
   ) throws(StoreError) -> RecordRows {
     try collect(from: collection, within: budget) { (db, table, rows) throws(SQLiteError) in
-      let plan = try indexes.plan(query, table, writtenSince: writtenSince, on: db)
-      if let list = plan.selection.list,
-        try list.each(on: db, { rows.append($0, version: $1) })
-      {
-        return
-      }
-      let found = try db.statement(plan.selection.page("e.n, e.version"))
-      while try found.step() { rows.append(found) }
+      try collect(query, table, writtenSince: writtenSince, into: &rows, on: db)
     }
+  }
+
+  /// Adds the rows that a query finds.
+  func collect(
+    _ query: Query, _ table: Table, writtenSince: Timestamp?, into rows: inout CollectedRows,
+    on db: borrowing Connection
+  ) throws(SQLiteError) {
+    let plan = try indexes.plan(query, table, writtenSince: writtenSince, on: db)
+    if let list = plan.selection.list, try list.each(on: db, { rows.append($0, version: $1) }) {
+      return
+    }
+    let found = try db.statement(plan.selection.page("e.n, e.version"))
+    while try found.step() { rows.append(found) }
   }
 
   package func rows(of ids: [String], in collection: String) throws(StoreError) -> RecordRows {
@@ -62,11 +68,11 @@ extension Storage {
   /// Collects rows in one snapshot; none if nothing was ever written to the collection.
   private func collect(
     from collection: String, within budget: WorkBudget,
-    _ body: (borrowing Connection, Table, inout Collected) throws(SQLiteError) -> Void
+    _ body: (borrowing Connection, Table, inout CollectedRows) throws(SQLiteError) -> Void
   ) throws(StoreError) -> RecordRows {
     let collected = try readSnapshot(of: collection, within: budget) {
-      (db, table) throws(SQLiteError) -> Collected? in
-      var collected = Collected(RecordRows(table: table.number))
+      (db, table) throws(SQLiteError) -> CollectedRows? in
+      var collected = CollectedRows(RecordRows(table: table.number))
       try body(db, table, &collected)
       return collected
     }
@@ -76,7 +82,7 @@ extension Storage {
 }
 
 /// Rows, and why there are not all of them.
-private struct Collected {
+struct CollectedRows {
   private(set) var rows: RecordRows
   private(set) var failure: StoreError?
 

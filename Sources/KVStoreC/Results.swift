@@ -56,6 +56,31 @@ public func kv_results_refresh(_ results: OpaquePointer?, _ errorOut: HandleOut?
   perform(errorOut) { () throws(StoreError) in try ResultsObject.borrow(results).results.refresh() }
 }
 
+@_cdecl("kv_results_observe") @implementation
+public func kv_results_observe(
+  _ results: OpaquePointer?, _ receive: kv_event_fn?, _ context: UnsafeMutableRawPointer?,
+  _ freeContext: kv_free_fn?, _ subscriptionOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  subscribe(
+    receive.map { EventHandlers($0) }, context, freeContext, subscriptionOut, errorOut
+  ) { () throws(StoreError) in
+    let object = try ResultsObject.borrow(results)
+    let begin = { (subscription: SubscriptionObject) throws(StoreError) -> any EventSource in
+      try SignalledSource(subscription) { (signal) throws(StoreError) in
+        let followed = try object.results.follow(signal)
+        return .init(
+          look: {
+            do throws(StoreError) { return try followed.changes().map { .success($0.json) } } catch
+            {
+              return .failure(error)
+            }
+          }, end: { followed.end() })
+      }
+    }
+    return (object.client, begin)
+  }
+}
+
 @_cdecl("kv_results_statistics") @implementation
 public func kv_results_statistics(
   _ results: OpaquePointer?, _ jsonOut: TextOut?, _ lengthOut: LengthOut?, _ errorOut: HandleOut?

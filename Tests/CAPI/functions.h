@@ -215,6 +215,7 @@ static kv_status handle_kv_results_count_results(void *a, kv_error **e) { return
 static kv_status handle_kv_results_get_results(void *a, kv_error **e) { return kv_results_get(a, 0, (const char **)&json, &length, &flag, e); }
 static kv_status handle_kv_results_page_results(void *a, kv_error **e) { return kv_results_page(a, 0, 0, (const char **)&json, &length, &flag, e); }
 static kv_status handle_kv_results_refresh_results(void *a, kv_error **e) { return kv_results_refresh(a, e); }
+static kv_status handle_kv_results_observe_results(void *a, kv_error **e) { return kv_results_observe(a, no_kv_event_fn, &freed, count_free, &made_subscription, e); }
 static kv_status handle_kv_results_statistics_results(void *a, kv_error **e) { return kv_results_statistics(a, &json, &length, e); }
 static kv_status handle_kv_context_open_client(void *a, kv_error **e) { return kv_context_open(a, NULL, &made_context, e); }
 static kv_status handle_kv_context_insert_objects(void *a, kv_error **e) { return kv_context_insert(a, "a", "{}", KV_NUL_TERMINATED, &json, &length, e); }
@@ -380,6 +381,7 @@ static kv_status pointer_kv_store_results_results_out(void *a, kv_error **e) { (
 static kv_status pointer_kv_results_count_count_out(void *a, kv_error **e) { (void)a; return kv_results_count(good_results, NULL, e); }
 static kv_status pointer_kv_results_get_json_out(void *a, kv_error **e) { (void)a; return kv_results_get(good_results, 0, NULL, &length, &flag, e); }
 static kv_status pointer_kv_results_page_json_out(void *a, kv_error **e) { (void)a; return kv_results_page(good_results, 0, 0, NULL, &length, &flag, e); }
+static kv_status pointer_kv_results_observe_receive(void *a, kv_error **e) { (void)a; return kv_results_observe(good_results, NULL, &freed, count_free, &made_subscription, e); }
 static kv_status pointer_kv_results_statistics_json_out(void *a, kv_error **e) { (void)a; return kv_results_statistics(good_results, NULL, &length, e); }
 static kv_status pointer_kv_context_open_context_out(void *a, kv_error **e) { (void)a; return kv_context_open(good_client, NULL, NULL, e); }
 static kv_status pointer_kv_context_insert_collection(void *a, kv_error **e) { (void)a; return kv_context_insert(good_context, NULL, "{}", KV_NUL_TERMINATED, &json, &length, e); }
@@ -615,6 +617,7 @@ static const misused_call handle_calls[] = {
     {"kv_results_get", "results", RESULTS, handle_kv_results_get_results, 0, 1, 0},
     {"kv_results_page", "results", RESULTS, handle_kv_results_page_results, 0, 1, 0},
     {"kv_results_refresh", "results", RESULTS, handle_kv_results_refresh_results, 0, 1, 0},
+    {"kv_results_observe", "results", RESULTS, handle_kv_results_observe_results, 0, 1, 1},
     {"kv_results_statistics", "results", RESULTS, handle_kv_results_statistics_results, 0, 1, 0},
     {"kv_context_open", "client", CLIENT, handle_kv_context_open_client, 0, 1, 0},
     {"kv_context_insert", "objects", CONTEXT, handle_kv_context_insert_objects, 0, 1, 0},
@@ -783,6 +786,7 @@ static const misused_call pointer_calls[] = {
     {"kv_results_count", "count_out", KINDS, pointer_kv_results_count_count_out, 0, 1, 0},
     {"kv_results_get", "json_out", KINDS, pointer_kv_results_get_json_out, 0, 1, 0},
     {"kv_results_page", "json_out", KINDS, pointer_kv_results_page_json_out, 0, 1, 0},
+    {"kv_results_observe", "receive", KINDS, pointer_kv_results_observe_receive, 0, 1, 1},
     {"kv_results_statistics", "json_out", KINDS, pointer_kv_results_statistics_json_out, 0, 1, 0},
     {"kv_context_open", "context_out", KINDS, pointer_kv_context_open_context_out, 0, 1, 0},
     {"kv_context_insert", "collection", KINDS, pointer_kv_context_insert_collection, 0, 1, 0},

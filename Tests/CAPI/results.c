@@ -2,6 +2,8 @@
 #include "check.h"
 #include "fixture.h"
 
+#include <poll.h>
+
 static kv_client *client;
 static kv_store *store;
 static kv_results *results;
@@ -132,6 +134,55 @@ static void asynchronous(void) {
   close_things();
 }
 
+static char told[200];
+
+/* The list is what the event says already, and nothing forbids to read it. */
+static void on_change(void *context, const kv_event *event) {
+  int64_t count = 0;
+  snprintf(told, sizeof told, "%s", event->json ? event->json : "error");
+  OK(kv_results_count(results, &count, &error));
+  *(int64_t *)context = count;
+}
+
+static void dispatch_one(void) {
+  int fd = -1;
+  told[0] = 0;
+  OK(kv_client_event_fd(client, &fd, &error));
+  while (told[0] == 0) {
+    CHECK(poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 20000) == 1);
+    OK(kv_client_dispatch(client, 0, NULL, &error));
+  }
+}
+
+static void follows(void) {
+  kv_subscription *subscription = NULL;
+  int64_t count = 0;
+  client = local_client(NULL, ",\"callbacks\":\"pump\"");
+  store = opened_store(client, "things", "sync");
+  for (const char *id = "abc"; *id; id++) {
+    char json[40];
+    snprintf(json, sizeof json, "{\"_id\":\"%c\",\"n\":%d}", *id, *id);
+    saved(store, json);
+  }
+  fetch("{}", "{\"sort\":{\"n\":1}}");
+  OK(kv_store_remove_by_id(store, "a", NULL, &count, &error));
+  OK(kv_results_observe(results, on_change, &count, NULL, &subscription, &error));
+  STATUS(KV_MISUSE, kv_results_observe(results, on_change, &count, NULL, NULL, &error));
+  dispatch_one();
+  TEXT("{\"count\":2,\"deletions\":[0],\"moves\":[],\"insertions\":[],\"modifications\":[]}", told);
+  NUMBER(2, count);
+  saved(store, "{\"_id\":\"b\",\"n\":200}");
+  saved(store, "{\"_id\":\"d\",\"n\":1}");
+  dispatch_one();
+  TEXT("{\"count\":3,\"deletions\":[],\"moves\":[{\"from\":0,\"to\":2}],\"insertions\":[0],\"modifications\":[2]}", told);
+  record_is(2, "{\"_id\":\"b\",\"n\":200}", KV_RECORD_UNCHANGED);
+  OK(kv_subscription_close(subscription));
+  saved(store, "{\"_id\":\"e\",\"n\":2}");
+  OK(kv_results_count(results, &count, &error));
+  NUMBER(3, count);
+  close_things();
+}
+
 static void requests(void) {
   open_things(0);
   STATUS(KV_INVALID, kv_store_results(store, "{\"size\":1}", KV_NUL_TERMINATED, NULL, NULL, &results, &error));
@@ -148,6 +199,7 @@ int main(void) {
   RUN("what was read stays until it is forgotten", refreshes);
   RUN("groups that meet a condition are rows", rows);
   RUN("the asynchronous form hands its results over, once", asynchronous);
+  RUN("a list that follows its query is what its events say", follows);
   RUN("a request that makes no sense is refused", requests);
   return finish();
 }

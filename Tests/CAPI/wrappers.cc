@@ -8,6 +8,7 @@ extern "C" {
 #include <kvstore.hpp>
 
 #include <condition_variable>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -172,8 +173,16 @@ void results_are_a_range() {
   CHECK(results->for_each([&](const kvstore::Record &) { walked++; }));
   CHECK(walked == 3);
   CHECK(*results->page(1, 9) == R"([null,{"_id":"a","n":1}])");
+  std::promise<std::string> told;
+  auto following = results->observe([&](const kvstore::Event &event) { told.set_value(std::string(event.json())); });
+  REQUIRE(following);
+  CHECK(told.get_future().get() ==
+        R"({"count":2,"deletions":[1],"moves":[],"insertions":[],"modifications":[0]})");
+  CHECK(*results->count() == 2);
+  CHECK(*results->page(0, 9) == R"([{"_id":"c","n":4},{"_id":"a","n":1}])");
+  CHECK(following->close());
   CHECK(results->refresh());
-  CHECK(results->statistics()->view().find("\"reads\":3") != std::string_view::npos);
+  CHECK(results->statistics()->view().find("\"reads\":5") != std::string_view::npos);
   auto request = notes.results_async({});
   REQUIRE(request);
   CHECK(request->finish());

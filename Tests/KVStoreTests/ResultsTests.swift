@@ -40,6 +40,23 @@ import Testing
     #expect(try await results.all().map(\.age) == [0, 90])
   }
 
+  @Test("A followed list becomes what its query finds, and tells the positions that changed")
+  func following() async throws {
+    let local = try Local()
+    try await save(5, in: local.people)
+    let results = try await local.people.results(Query(\.age >= 1).sorted(by: \.age))
+    try await local.people.remove(id: "4")
+    var updates = try results.changes().makeAsyncIterator()
+    #expect(throws: KVStoreError.self) { try results.changes() }
+    let first = try #require(try await updates.next())
+    #expect(first.changes.deletions == [3] && first.list.count == 3)
+    try await local.people.save(Person(id: "1", name: "old", age: 70))
+    let second = try #require(try await updates.next())
+    #expect(second.changes.moves.map { [$0.from, $0.to] } == [[0, 2]])
+    #expect(second.changes.modifications == [2])
+    #expect(try await second.list.all().map(\.age) == [2, 3, 70])
+  }
+
   @Test("Results are ids, and the groups that meet a condition")
   func forms() async throws {
     let local = try Local()

@@ -59,6 +59,15 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     try live { () throws(StoreError) in try real.rows(of: ids, in: collection) }
   }
 
+  func follow(
+    _ rows: RecordRows, of query: Query, in collection: String,
+    _ signal: @escaping @Sendable () -> Void
+  ) throws(StoreError) -> any FollowedRows {
+    try live { () throws(StoreError) in
+      try real.follow(rows, of: query, in: collection, signal)
+    }
+  }
+
   func read(
     _ rows: RecordRows, at range: Range<Int>, as form: RecordForm, in collection: String,
     maxBytes: Int

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 )
 
 // A ResultsRequest says what a fetch gives besides whole entities, and how it reads them. The zero value is all right.
@@ -52,7 +53,7 @@ func (r ResultsRequest) text(kind string) ([]byte, error) {
 // has, and in which order, is fixed; nothing is held open in between. Several goroutines may use it.
 type Results[T any] struct {
 	list  *fetchedList
-	count int
+	count atomic.Int64
 }
 
 // fetchedList is the part of results that touches C; the lock keeps what C lends until it is copied.
@@ -106,7 +107,9 @@ func resultsOf[T any](list *fetchedList) (*Results[T], error) {
 	if err := check(C.kv_results_count(list.handle, &count, &left), left); err != nil {
 		return nil, err
 	}
-	return &Results[T]{list, int(count)}, nil
+	results := &Results[T]{list: list}
+	results.count.Store(int64(count))
+	return results, nil
 }
 
 func (s *store) fetch(
@@ -139,21 +142,28 @@ func (s *store) fetch(
 	return list, check(C.kv_request_results(request.handle, &list.handle, &left), left)
 }
 
-// Len is the number of entities. It never changes.
-func (r *Results[T]) Len() int { return r.count }
+// Len is the number of entities. It changes only while the results are observed.
+func (r *Results[T]) Len() int { return int(r.count.Load()) }
 
 // At gives the entity at a position. It is ErrNotFound if the entity was deleted after the fetch, and ErrInvalid if there is
 // no such position. changed: the entity was changed after the fetch.
 func (r *Results[T]) At(position int) (entity T, changed bool, err error) {
-	if position < 0 || position >= r.count {
-		return entity, false, invalid("there is no position %d in results of %d", position, r.count)
+	if position < 0 {
+		return entity, false, r.outside(position)
 	}
 	text, state, err := r.list.at(position)
 	if err != nil {
 		return entity, false, err
 	}
+	if text == nil {
+		return entity, false, r.outside(position)
+	}
 	entity, err = unmarshal[T](text)
 	return entity, state == C.KV_RECORD_CHANGED, err
+}
+
+func (r *Results[T]) outside(position int) error {
+	return invalid("there is no position %d in results of %d", position, r.Len())
 }
 
 // IsDeleted tells whether the entity at a position was deleted after the fetch.
@@ -176,12 +186,12 @@ func (r *Results[T]) Slice(start, end int) ([]T, error) {
 // Each calls a function with the position and the entity of all that were not deleted after the fetch, until it gives false. Its
 // parameters are those of an iterator for range.
 func (r *Results[T]) Each(yield func(position int, entity T) bool) error {
-	return r.between(0, r.count, yield)
+	return r.between(0, r.Len(), yield)
 }
 
 func (r *Results[T]) between(start, end int, yield func(int, T) bool) error {
-	if start < 0 || end > r.count || start > end {
-		return invalid("there are no positions from %d to %d in results of %d", start, end, r.count)
+	if start < 0 || end > r.Len() || start > end {
+		return invalid("there are no positions from %d to %d in results of %d", start, end, r.Len())
 	}
 	for position := start; position < end; position += laterPage {
 		limit := end - position
@@ -233,7 +243,7 @@ func (l *fetchedList) at(position int) ([]byte, C.int32_t, error) {
 	var state C.int32_t
 	var left *C.kv_error
 	status := C.kv_results_get(l.handle, C.uint64_t(position), &text, &length, &state, &left)
-	if err := check(status, left); err != nil {
+	if err := check(status, left); err != nil || text == nil {
 		return nil, state, err
 	}
 	return bytesOf(text, length), state, nil

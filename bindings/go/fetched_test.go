@@ -108,3 +108,30 @@ func TestResultsAreIDsAndRows(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestObservedResultsFollowTheirQuery(t *testing.T) {
+	cities := numbered(t, 10)
+	results := must(cities.Results(ctx, byPeople, kvstore.ResultsRequest{BatchSize: 3}))(t)
+	defer results.Close()
+	events := make(chan kvstore.ListChanges, 10)
+	subscription := must(results.Observe(func(changes kvstore.ListChanges, err error) {
+		if err == nil && changes.Count == results.Len() {
+			events <- changes
+		}
+	}))(t)
+	defer subscription.Close()
+	must(cities.Save(ctx, city{ID: "0", Name: "c", State: "0", People: 100}))(t)
+	changes := <-events
+	equal(t, fmt.Sprint(changes.Moves), "[{0 9}]")
+	equal(t, fmt.Sprint(changes.Modifications), "[9]")
+	last, _, err := results.At(9)
+	ok(t, err)
+	equal(t, last.People, 100)
+	must(cities.Remove(ctx, nil))(t)
+	for changes.Count > 0 {
+		changes = <-events
+	}
+	if _, _, err := results.At(0); !errors.Is(err, kvstore.ErrInvalid) {
+		t.Fatal(err)
+	}
+}

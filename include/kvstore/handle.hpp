@@ -144,12 +144,14 @@ struct Record {
   std::int32_t state = KV_RECORD_UNCHANGED;
 };
 
+class Subscription;
+
 /** What a query found, as a list whose records are read batch by batch: see kv_store_results(). */
 class Results : public Handle<kv_results, kv_results_close> {
  public:
   using Handle::Handle;
 
-  /** Returns the number of records, which never changes. */
+  /** Returns the number of records, which changes only while the list is observed. */
   Result<std::int64_t> count() const { return detail::value<std::int64_t>(kv_results_count, get()); }
 
   /** Returns the record at a position, with the JSON `null` if it was deleted; no record after the end. */
@@ -234,6 +236,10 @@ class Results : public Handle<kv_results, kv_results_close> {
 
   /** Forgets what was read, so that each record is read again when it is next requested. */
   Result<void> refresh() { return detail::run(kv_results_refresh, get()); }
+
+  /** Has the list follow its query; `receive(const Event &)` gets what changes: see kv_results_observe(). */
+  template <typename Receive>
+  Result<Subscription> observe(Receive &&receive) const;
 
   /** Returns what reading has cost, as JSON: see kv_results_statistics(). */
   Result<Text> statistics() const { return detail::text(kv_results_statistics, get()); }
@@ -354,6 +360,11 @@ Result<Subscription> listen(Listener listener, Function function, Arguments... a
 }
 
 }  // namespace detail
+
+template <typename Receive>
+Result<Subscription> Results::observe(Receive &&receive) const {
+  return detail::subscribe(std::forward<Receive>(receive), kv_results_observe, get());
+}
 
 template <typename Done>
 Result<Request> Subscription::end_async(Done &&done, Parameter options) const {

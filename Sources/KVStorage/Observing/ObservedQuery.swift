@@ -182,13 +182,7 @@ extension Storage {
   package func observe(
     _ query: Query, in collection: String, _ signal: @escaping @Sendable () -> Void
   ) throws(StoreError) -> any Observation {
-    // Before the commit: who writes learns from that to look for the file.
-    let isFileNew = feed.prepare()
-    let (table, log) = try write(to: collection) { (db, change) throws(SQLiteError) in
-      let log = ChangeLog(change.table)
-      try log.begin(isFirst: isFileNew, on: db)
-      return (change.table, log)
-    }
+    let (table, log) = try beginLog(of: collection)
     let observed = ObservedQuery(query, table, log: log, storage: self, signal: signal)
     observed.listen()
     return observed

@@ -64,24 +64,10 @@ struct ObservedResult {
 
   /// The result was read anew. `shown` has what is shown of rows that are new or were modified, by index.
   mutating func replace(with new: [ObservedRow], shown: [Int: [UInt8]]) -> ResultChanges {
+    let positions = ListChanges(from: rows.map(\.id), to: new.map(\.id))
     var changes = ResultChanges()
-    var indices: [[UInt8]: Int] = [:]
-    for (index, row) in new.enumerated() { indices[row.id] = index }
-    // Where the rows that stay are now, in their old order; and where they were.
-    var stayed: [(from: Int, to: Int)] = []
-    for (from, row) in rows.enumerated() {
-      if let to = indices[row.id] {
-        stayed.append((from, to))
-      } else {
-        changes.deletions.append(.init(id: row.name, index: from))
-      }
-    }
-    changes.deletions.reverse()
-    let still = Self.longestRise(stayed.map(\.to))
-    for (index, pair) in stayed.enumerated() where !still[index] {
-      changes.moves.append(.init(id: new[pair.to].name, from: pair.from, to: pair.to))
-    }
-    changes.moves.sort { $0.to < $1.to }
+    changes.deletions = positions.deletions.map { .init(id: rows[$0].name, index: $0) }
+    changes.moves = positions.moves.map { .init(id: new[$0.to].name, from: $0.from, to: $0.to) }
     for (index, entity) in shown.sorted(by: { $0.key < $1.key }) {
       if byId[new[index].id] == nil {
         changes.insertions.append(.init(index: index, entity: entity))
@@ -94,28 +80,5 @@ struct ObservedResult {
     for row in new { byId[row.id] = row }
     changes.count = new.count
     return changes
-  }
-
-  /// The elements of a longest increasing subsequence: those need not be moved.
-  private static func longestRise(_ values: [Int]) -> [Bool] {
-    // The index of the smallest last value of a rise of each length; what comes before each index.
-    var ends: [Int] = []
-    var before = [Int?](repeating: nil, count: values.count)
-    for (index, value) in values.enumerated() {
-      var (low, high) = (0, ends.count)
-      while low < high {
-        let middle = low + (high - low) / 2
-        if values[ends[middle]] < value { low = middle + 1 } else { high = middle }
-      }
-      before[index] = low > 0 ? ends[low - 1] : nil
-      if low == ends.count { ends.append(index) } else { ends[low] = index }
-    }
-    var isPart = [Bool](repeating: false, count: values.count)
-    var next = ends.last
-    while let index = next {
-      isPart[index] = true
-      next = before[index]
-    }
-    return isPart
   }
 }

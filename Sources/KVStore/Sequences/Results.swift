@@ -13,6 +13,7 @@ public struct Results<Entity: Decodable & Sendable>: AsyncSequence, Sendable {
   public typealias Failure = KVStoreError
 
   private let fetched: FetchedResults
+  private let client: KVStoreClient
   private let read: @Sendable (Int) async throws(KVStoreError) -> FetchedBatch
   /// The positions that it has.
   public let indices: Range<Int>
@@ -20,6 +21,7 @@ public struct Results<Entity: Decodable & Sendable>: AsyncSequence, Sendable {
   /// `store`: on whose threads batches are read.
   init<Stored>(_ fetched: FetchedResults, of store: DataStore<Stored>) {
     self.fetched = fetched
+    client = store.client
     indices = 0..<fetched.count
     read = { (position) async throws(KVStoreError) in
       try await store.reading(CallOptions()) { (_, _) throws(StoreError) in
@@ -29,8 +31,12 @@ public struct Results<Entity: Decodable & Sendable>: AsyncSequence, Sendable {
   }
 
   private init(_ whole: Results, _ indices: Range<Int>) {
-    (fetched, read, self.indices) = (whole.fetched, whole.read, indices)
+    (fetched, client, read) = (whole.fetched, whole.client, whole.read)
+    self.indices = indices
   }
+
+  /// The list after it has become one of so many entities.
+  func whole(of count: Int) -> Results { Results(self, 0..<count) }
 
   /// The number of entities.
   public var count: Int { indices.count }
@@ -57,6 +63,26 @@ public struct Results<Entity: Decodable & Sendable>: AsyncSequence, Sendable {
 
   /// Forgets what was read: each entity is read again when it is next asked for.
   public func refresh() { fetched.refresh() }
+
+  /// Has the list follow its query over the local data. Each element has the list as it is then, with the positions that
+  /// have changed; the first one what has changed since the fetch, if anything has.
+  ///
+  ///     for try await update in try everybody.changes() { print(update.list.count) }
+  ///
+  /// A list that was made before an element shows, at the positions that are still there, what is there now. Throws `.misuse`
+  /// while the list is followed, and `.unsupported` for groups and for network stores.
+  public func changes() throws(KVStoreError) -> ListUpdates<Entity> {
+    let signals = EventBuffer<Void>.signals()
+    let followed = try KVStoreError.mapping { () throws(StoreError) in
+      try fetched.follow(signals.signal)
+    }
+    let source = SignalledSource(signals, of: client) { () throws(StoreError) in
+      try followed.changes()
+    } end: {
+      followed.end()
+    }
+    return ListUpdates(source, of: self)
+  }
 
   public func makeAsyncIterator() -> Iterator { Iterator(indices, read) }
 

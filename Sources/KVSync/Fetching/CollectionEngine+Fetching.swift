@@ -42,7 +42,8 @@ extension CollectionEngine {
       guard let local else { return try HeldRecords([]) }
       let rows = try local.rows(
         of: query, in: collection, writtenSince: writtenSince(options), within: options.call.budget)
-      return LocalRecords(local: local, collection: collection, rows: rows, form: form)
+      return LocalRecords(
+        local: local, collection: collection, rows: rows, form: form, query: query)
     } remotely: { (options) throws(StoreError) in
       try remoteRecords(query, as: form, options)
     }
@@ -65,7 +66,9 @@ extension CollectionEngine {
       rows = try local.rows(
         of: query, in: collection, writtenSince: nil, within: options.call.budget)
     }
-    return LocalRecords(local: local, collection: collection, rows: rows, form: form)
+    return LocalRecords(
+      local: local, collection: collection, rows: rows, form: form,
+      query: query.isPaged ? nil : query)
   }
 
   private func held(

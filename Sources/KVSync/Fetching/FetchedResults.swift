@@ -17,9 +17,10 @@ package final class FetchedResults: Sendable {
     var reads = 0
     /// Where the records come from, or why they cannot be read any more.
     var source: Result<any RecordSource, StoreError>
+    var isFollowed = false
   }
 
-  package let count: Int
+  private let length: Atomic<Int>
   private let batchSize: Int
   /// The largest size of a batch that is kept beside others.
   private let maxBatchBytes: Int
@@ -30,20 +31,24 @@ package final class FetchedResults: Sendable {
 
   package init(_ source: any RecordSource, batchSize: Int, cacheBytes: Int) {
     self.batchSize = max(1, batchSize)
-    count = source.count
+    length = Atomic(source.count)
     keepsBatches = !source.isKept
     maxBatchBytes = max(1, cacheBytes / 2)
     state = Monitor(
       State(cache: RecentCache(capacity: maxBatchBytes), source: .success(source)))
   }
 
+  /// How many records there are.
+  package var count: Int { length.load(ordering: .acquiring) }
+
   /// A batch that has the record at a position; reads it, with the rest of its batch, unless that was read lately.
   package func batch(at position: Int) throws(StoreError) -> FetchedBatch {
-    guard (0..<count).contains(position) else {
-      throw StoreError(.invalid, "There is no record \(position) in a list of \(count).")
-    }
     let number = position / batchSize
     return try state.withLock { (state) throws(StoreError) in
+      let count = self.count
+      guard (0..<count).contains(position) else {
+        throw StoreError(.invalid, "There is no record \(position) in a list of \(count).")
+      }
       if let batch = state.cache.value(for: number), batch.range.contains(position) { return batch }
       let whole = number * batchSize..<min(count, (number + 1) * batchSize)
       var batch = try read(whole, &state)
@@ -87,6 +92,31 @@ package final class FetchedResults: Sendable {
     generation.wrappingAdd(1, ordering: .releasing)
   }
 
+  /// Begins to follow the query of the list; `signal`: there may be changes. Throws `.misuse` while it is followed.
+  package func follow(
+    _ signal: @escaping @Sendable () -> Void
+  ) throws(StoreError) -> FollowedResults {
+    try state.withLock { (state) throws(StoreError) in
+      guard !state.isFollowed else { throw StoreError(.misuse, "The list is followed already.") }
+      let followed = try state.source.get().follow(signal)
+      state.isFollowed = true
+      return FollowedResults(self, followed)
+    }
+  }
+
+  /// The list becomes another one.
+  fileprivate func become(_ records: any RecordSource) throws(StoreError) {
+    try state.withLock { (state) throws(StoreError) in
+      _ = try state.source.get()
+      state.source = .success(records)
+      state.cache.removeAll()
+      length.store(records.count, ordering: .releasing)
+    }
+    generation.wrappingAdd(1, ordering: .releasing)
+  }
+
+  fileprivate func endFollowing() { state.withLock { $0.isFollowed = false } }
+
   /// Forgets what was read: each record is read again when it is next asked for.
   package func refresh() {
     state.withLock { $0.cache.removeAll() }
@@ -99,5 +129,29 @@ package final class FetchedResults: Sendable {
         reads: $0.reads, cachedRecords: $0.cache.values.reduce(0) { $0 + $1.range.count },
         cachedBytes: $0.cache.cost)
     }
+  }
+}
+
+/// A list that follows its query: it becomes what the query finds whenever `changes` is called.
+package final class FollowedResults: Sendable {
+  private let results: FetchedResults
+  private let records: any FollowedRecords
+
+  fileprivate init(_ results: FetchedResults, _ records: any FollowedRecords) {
+    self.results = results
+    self.records = records
+  }
+
+  /// Makes the list what the query finds now, and gives what has changed by that; nil: nothing. One thread at a time.
+  package func changes() throws(StoreError) -> ListChanges? {
+    guard let next = try records.changes() else { return nil }
+    try results.become(next.records)
+    return next.changes
+  }
+
+  /// Gives no more signals; the list stays as it is. From any thread.
+  package func end() {
+    records.end()
+    results.endFollowing()
   }
 }

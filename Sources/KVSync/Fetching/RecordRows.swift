@@ -24,6 +24,17 @@ package struct RecordRows: Sendable {
     packed.append(row << Self.versionBits | UInt64(bitPattern: version) & Self.versionMask)
   }
 
+  /// What leads from this list to another one of the same collection.
+  package func changes(to new: RecordRows) -> ListChanges {
+    guard table == new.table else {
+      // Row numbers of another table say nothing.
+      return ListChanges(from: rows.map { -1 - $0 }, to: new.rows)
+    }
+    return ListChanges(from: rows, to: new.rows) { packed[$0] != new.packed[$1] }
+  }
+
+  private var rows: [Int64] { packed.indices.map { row(at: $0) } }
+
   /// The row number of a record.
   package func row(at index: Int) -> Int64 { Int64(packed[index] >> Self.versionBits) }
 

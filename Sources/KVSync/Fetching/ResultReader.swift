@@ -11,10 +11,27 @@ package protocol ResultReader: AnyObject, Sendable {
   /// The rows of the records with these ids, in their order; those that are not there are left out.
   func rows(of ids: [String], in collection: String) throws(StoreError) -> RecordRows
 
+  /// Begins to follow a query whose result were these rows. `signal` is called, from any thread and with no lock held,
+  /// whenever there may be other ones, until that is ended.
+  func follow(
+    _ rows: RecordRows, of query: Query, in collection: String,
+    _ signal: @escaping @Sendable () -> Void
+  ) throws(StoreError) -> any FollowedRows
+
   /// Reads some of the records, as they are now and at one moment: those of a range, or fewer, but at least the first,
   /// if they have more than `maxBytes`.
   func read(
     _ rows: RecordRows, at range: Range<Int>, as form: RecordForm, in collection: String,
     maxBytes: Int
   ) throws(StoreError) -> FetchedBatch
+}
+
+/// The rows of a query that is followed. One thread at a time, but for `end`.
+package protocol FollowedRows: AnyObject, Sendable {
+  /// The rows as they are now, and what leads to them from those that were given last; nil: they are the same. After an
+  /// error the next call makes up for what was missed.
+  func changes() throws(StoreError) -> (rows: RecordRows, changes: ListChanges)?
+
+  /// Gives no more signals. From any thread.
+  func end()
 }

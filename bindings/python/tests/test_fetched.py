@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import queue
+import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import APP_KEY
@@ -128,3 +131,78 @@ def test_results_in_a_loop(tmp_path: Path) -> None:
                 assert await rows.get(0) == {"n": 299}
 
     asyncio.run(main())
+
+
+class Shown:
+    """What an application shows of a list, kept up to date by its changes alone."""
+
+    def __init__(self, results: kvstore.Results[dict[str, Any]]) -> None:
+        self.results = results
+        self.rows = [note["n"] for note in results]
+        self.events: queue.Queue[kvstore.ListChanges | kvstore.KVError] = queue.Queue()
+
+    def __call__(self, changes: kvstore.ListChanges | kvstore.KVError) -> None:
+        """Apply changes; what is new is read from the list, which has it at these positions."""
+        if isinstance(changes, kvstore.ListChanges):
+            coming = {index: self.results[index]["n"] for index in changes.insertions}
+            coming |= {move.index: self.rows[move.origin] for move in changes.moves}
+            going = [*changes.deletions, *(move.origin for move in changes.moves)]
+            for index in sorted(going, reverse=True):
+                del self.rows[index]
+            for index in sorted(coming):
+                self.rows.insert(index, coming[index])
+            for index in changes.modifications:
+                self.rows[index] = self.results[index]["n"]
+            assert len(self.rows) == changes.count == len(self.results)
+        self.events.put(changes)
+
+
+def test_an_observed_list_follows_its_query(numbers: kvstore.Store) -> None:
+    query = Query({"n": {"$gte": 10}}, sort={"n": 1}, fields=["n"])
+    with numbers.results(query, batch_size=7) as found:
+        shown = Shown(found)
+        numbers.remove_by_id("20")
+        with found.observe(shown):
+            first = shown.events.get(timeout=60)
+            assert isinstance(first, kvstore.ListChanges)
+            assert (first.deletions, first.count) == ([10], 289)
+            with pytest.raises(kvstore.MisuseError, match="followed already"):
+                found.observe(shown)
+            dice = random.Random(seed := random.randrange(1 << 32))
+            for _ in range(30):
+                for _ in range(dice.randrange(1, 4)):
+                    id = str(dice.randrange(400))
+                    if dice.random() < 0.3:
+                        numbers.remove_by_id(id)
+                    else:
+                        numbers.save({"_id": id, "n": dice.randrange(400)})
+                now = [note["n"] for note in numbers.find(query)]
+                while shown.rows != now:
+                    assert shown.events.get(timeout=60), seed
+                assert [note["n"] for note in found] == now, seed
+        numbers.save({"_id": "a", "n": 10})
+        assert [note["n"] for note in found] == shown.rows
+
+
+def test_a_large_change_of_a_list_is_one_event(numbers: kvstore.Store) -> None:
+    with numbers.results(ordered()) as found:
+        shown = Shown(found)
+        with found.observe(shown):
+            numbers.remove({})
+            while len(found):
+                shown.events.get(timeout=60)
+            assert shown.rows == []
+            numbers.save_many({"_id": f"x{n}", "n": n} for n in range(5))
+            while len(found) < 5:
+                shown.events.get(timeout=60)
+            assert shown.rows == list(range(5))
+            with pytest.raises(IndexError):
+                found[5]
+
+
+def test_only_lists_of_local_records_are_observed(numbers: kvstore.Store) -> None:
+    with (
+        numbers.rows(group_by=["odd"]) as groups,
+        pytest.raises(kvstore.UnsupportedError),
+    ):
+        groups.observe(lambda _: None)

@@ -48,7 +48,7 @@ from .errors import (
     UnauthorizedError,
     UnsupportedError,
 )
-from .fetched import RecordState, Results
+from .fetched import ListChanges, ListMove, RecordState, Results
 from .fields import F, Field
 from .grouping import Aggregate
 from .groups import Groups, UserGroup
@@ -136,6 +136,8 @@ __all__ = [
     "InternalError",
     "InvalidError",
     "KVError",
+    "ListChanges",
+    "ListMove",
     "LiveEvent",
     "LiveHandler",
     "LiveStream",

@@ -378,6 +378,7 @@ FUNCTIONS: Final[dict[str, tuple[str, str]]] = {
     "kv_results_get": ("i", "pqpppp"),
     "kv_results_page": ("i", "pqupppp"),
     "kv_results_refresh": ("i", "pp"),
+    "kv_results_observe": ("i", "pppppp"),
     "kv_results_statistics": ("i", "pppp"),
     "kv_results_close": ("v", "p"),
     "kv_context_open": ("i", "pspp"),

@@ -6,14 +6,17 @@ import ctypes
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final, Generic, TypeVar, overload
 
 from . import _abi, _native
+from ._callbacks import refuse_coroutine
 from ._closing import Closing
 from ._json import from_json
 from ._options import to_json
 from .errors import KVError, NotFoundError
+from .subscription import Subscription, begin
 
 T = TypeVar("T")
 
@@ -36,13 +39,36 @@ class RecordState(IntEnum):
     DELETED = _abi.KV_RECORD_DELETED
 
 
+@dataclass(frozen=True, slots=True)
+class ListMove:
+    """A record that moved: ``origin`` is its position before, ``index`` its position now."""
+
+    origin: int
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListChanges:
+    """The positions at which a list has changed."""
+
+    #: The length of the list now.
+    count: int
+    #: Positions in the list before, the last one first.
+    deletions: Sequence[int]
+    moves: Sequence[ListMove]
+    #: Positions in the list now.
+    insertions: Sequence[int]
+    modifications: Sequence[int]
+
+
 class Results(Closing, Sequence[T], Generic[T]):
     """What a query found, as a sequence whose records are read in batches when they are asked for.
 
-    Which records it has, and in which order, is fixed. It holds no snapshot. A record that was
-    deleted meanwhile raises :class:`kvstore.NotFoundError` when it is asked for by its position;
-    slices and iteration leave it out. Any thread may use it. It closes itself at the end of a
-    ``with`` and when it is garbage-collected; a slice of it is a view, which keeps it alive.
+    Which records it has, and in which order, is fixed unless it is observed. It holds no snapshot.
+    A record that was deleted meanwhile raises :class:`kvstore.NotFoundError` when it is asked for
+    by its position; slices and iteration leave it out. Any thread may use it. It closes itself at
+    the end of a ``with`` and when it is garbage-collected; a slice of it is a view, which keeps it
+    alive.
     """
 
     def __init__(self, handle: int, owner: object, read: Callable[[Any], T]) -> None:
@@ -84,6 +110,35 @@ class Results(Closing, Sequence[T], Generic[T]):
         except NotFoundError:
             return RecordState.DELETED
 
+    def observe(self, receive: Callable[[ListChanges | KVError], object]) -> Subscription:
+        """Follow the query over the local data, until the subscription is closed.
+
+        Right before each call of ``receive`` the sequence becomes what the query finds now, so the
+        positions of the changes are those of the sequence. The first call has what was changed
+        since the fetch, if anything was. ``receive`` runs where callbacks do.
+        """
+        refuse_coroutine(receive, "the callback for changes")
+
+        def on_event(event: bytes | KVError) -> None:
+            if isinstance(event, KVError):
+                receive(event)
+                return
+            changes = _list_changes(event)
+            self._length = changes.count
+            receive(changes)
+
+        return Subscription(begin("kv_results_observe", self, self._handle, receive=on_event), self)
+
+    @property
+    def pumped(self) -> bool:
+        """Whether the client's callbacks run in :meth:`kvstore.Client.dispatch` only."""
+        return bool(getattr(self._owner, "pumped", False))
+
+    @property
+    def handle(self) -> int:
+        """The handle in C."""
+        return self._handle
+
     def refresh(self) -> None:
         """Forget what was read: each record is read again when it is next asked for."""
         _native.call(_refresh, self._handle)
@@ -108,6 +163,9 @@ class Results(Closing, Sequence[T], Generic[T]):
             try:
                 text, length, error = out.refs
                 status = _get(self._handle, position, text, length, ctypes.byref(state), error)
+                if status == _abi.KV_DONE:
+                    # An event has made the sequence shorter since its length was looked at.
+                    raise IndexError(f"there is no record {position}")
                 if status != _abi.KV_OK:
                     raise _native.failure(status, out)
                 record = from_json(out.text.value or b"null")
@@ -163,6 +221,17 @@ class Slice(Sequence[T], Generic[T]):
 
     def __repr__(self) -> str:
         return f"<kvstore.Results, positions {self._positions}>"
+
+
+def _list_changes(text: bytes) -> ListChanges:
+    members = from_json(text)
+    return ListChanges(
+        members["count"],
+        members["deletions"],
+        [ListMove(each["from"], each["to"]) for each in members["moves"]],
+        members["insertions"],
+        members["modifications"],
+    )
 
 
 class ResultsReader(Generic[T]):
