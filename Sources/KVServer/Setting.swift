@@ -155,7 +155,8 @@ struct Setting: Sendable {
     },
     .flag(
       "proxy-protocol",
-      help: "connections of trusted proxies begin with a header of the PROXY protocol, version 1 or 2"
+      help:
+        "connections of trusted proxies begin with a header of the PROXY protocol, version 1 or 2"
     ) {
       $0.usesProxyProtocol = $1
     },

@@ -74,7 +74,8 @@ final class ProxiedListener: Sendable {
       list.append(pollfd(fd: wakeUp.number, events: input, revents: 0))
       // One that is negative is not looked at.
       list.append(
-        pollfd(fd: pending.count < ProxiedListener.maxPending ? socket : -1, events: input, revents: 0))
+        pollfd(
+          fd: pending.count < ProxiedListener.maxPending ? socket : -1, events: input, revents: 0))
       poll(&list, nfds_t(list.count), pending.isEmpty ? -1 : 500)
       wakeUp.lower()
       let now = monotonicNanoseconds()
@@ -110,7 +111,8 @@ final class ProxiedListener: Sendable {
         _ = fcntl(taken, F_SETFD, FD_CLOEXEC)
         _ = fcntl(taken, F_SETFL, O_NONBLOCK)
         if proxies.isTrusted(Self.text(of: peer)) {
-          pending.append(Pending(socket: taken, peer: peer, end: now &+ ProxiedListener.nanoseconds))
+          pending.append(
+            Pending(socket: taken, peer: peer, end: now &+ ProxiedListener.nanoseconds))
         } else {
           handOn(taken, peer)
         }

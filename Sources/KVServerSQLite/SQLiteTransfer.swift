@@ -150,7 +150,8 @@ final class SQLiteTransfer: TransferReader {
           let id = select.text(0) ?? ""
           return .failure(
             TransferFailure(
-              "the entity \(id) of \(place.collection ?? "") is damaged: save it anew or delete it"))
+              "the entity \(id) of \(place.collection ?? "") is damaged: save it anew or delete it")
+          )
         }
         rows.append(row)
         bytes += row.body?.count ?? 0

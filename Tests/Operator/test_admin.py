@@ -184,7 +184,6 @@ def test_an_import_says_what_it_could_not_save_and_can_be_repeated(place: Approa
         assert sorted(row["n"] for row in at.rows("export", "books")) == [1, 2, 4]
 
 
-
 @pytest.mark.parametrize(
     ("text", "status", "messages"),
     [

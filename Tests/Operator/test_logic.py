@@ -229,7 +229,8 @@ def test_a_fetch_can_be_narrowed_changed_and_answered(
     reply["after-fetch"] = {"entities": []}
     assert call(server, "GET", path, who=ana) == (200, [])
     assert call(server, "GET", f"{path}/7", who=ana)[0] == 404
-    for made_up in ([{"made": "up"}], {}, None):
+    answers: tuple[Any, ...] = ([{"made": "up"}], {}, None)
+    for made_up in answers:
         reply["before-fetch"] = {"response": made_up}
         assert call(server, "GET", path, who=ana) == (200, made_up)
 

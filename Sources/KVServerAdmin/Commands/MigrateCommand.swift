@@ -19,7 +19,8 @@ package enum MigrateCommand {
     guard isFinal else {
       throw AdminFailure(
         .partly,
-        "a server uses the data: stop it and run this again, which copies what it has written since")
+        "a server uses the data: stop it and run this again, which copies what it has written since"
+      )
     }
   }
 

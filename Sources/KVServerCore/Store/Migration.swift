@@ -88,8 +88,8 @@ package struct Migration {
   private func copy(
     _ table: TransferTable, _ place: TransferPlace
   ) throws(TransferFailure) -> Int {
-    var theirs = RowStream(source, table, place)
-    var ours = RowStream(target, table, place)
+    var theirs = RowStream(source, of: table, in: place)
+    var ours = RowStream(target, of: table, in: place)
     var batch = Batch()
     var copied = 0
     while let step = try Self.step(&theirs, &ours) {
@@ -102,15 +102,15 @@ package struct Migration {
       case .tooMuch(let row): batch.remove(ours.key(row))
       }
       if batch.changes >= Self.batchRows || batch.bytes >= Self.batchBytes {
-        copied += try send(&batch, table, place, copied)
+        copied += try send(&batch, of: table, in: place, after: copied)
       }
     }
-    copied += try send(&batch, table, place, copied)
+    copied += try send(&batch, of: table, in: place, after: copied)
     return copied
   }
 
   private func send(
-    _ batch: inout Batch, _ table: TransferTable, _ place: TransferPlace, _ before: Int
+    _ batch: inout Batch, of table: TransferTable, in place: TransferPlace, after before: Int
   ) throws(TransferFailure) -> Int {
     guard batch.changes > 0 else { return 0 }
     try target.change(table, in: place, removing: batch.removed, adding: batch.added)
@@ -125,8 +125,8 @@ package struct Migration {
   private func verify(
     _ table: TransferTable, _ place: TransferPlace
   ) throws(TransferFailure) -> Count {
-    var theirs = RowStream(source, table, place)
-    var ours = RowStream(target, table, place)
+    var theirs = RowStream(source, of: table, in: place)
+    var ours = RowStream(target, of: table, in: place)
     var count = Count(app: place.app, collection: place.collection, table: table)
     var digest: [UInt8] = []
     while let step = try Self.step(&theirs, &ours) {
@@ -200,7 +200,7 @@ package struct Migration {
     private var last: [TransferValue]?
     private var isAtEnd = false
 
-    init(_ reader: any TransferReader, _ table: TransferTable, _ place: TransferPlace) {
+    init(_ reader: any TransferReader, of table: TransferTable, in place: TransferPlace) {
       self.reader = reader
       self.table = table
       self.place = place

@@ -9,7 +9,7 @@ import Testing
 
   /// A header of version 2. `addresses`: what stands behind its length.
   private static func binary(
-    _ command: UInt8, _ family: UInt8, _ addresses: [UInt8], length: Int? = nil
+    _ command: UInt8, _ family: UInt8, addresses: [UInt8], length: Int? = nil
   ) -> [UInt8] {
     let count = length ?? addresses.count
     return signature + [command, family, UInt8(count >> 8), UInt8(count & 0xFF)] + addresses
@@ -25,12 +25,12 @@ import Testing
     (Array("PROXY TCP6 2001:db8::9 ::1 56324 443\r\n".utf8), "2001:db8::9"),
     (Array("PROXY UNKNOWN\r\n".utf8), nil),
     (Array("PROXY UNKNOWN ffff::1 ffff::2 65535 65535\r\n".utf8), nil),
-    (binary(0x21, 0x11, v4), "203.0.113.9"),
-    (binary(0x21, 0x11, v4 + [3, 0, 1, 7]), "203.0.113.9"),
-    (binary(0x21, 0x21, v6), "2001:db8::9"),
-    (binary(0x20, 0x11, v4), nil),
-    (binary(0x20, 0x00, []), nil),
-    (binary(0x21, 0x31, [UInt8](repeating: 0x2F, count: 216)), nil),
+    (binary(0x21, 0x11, addresses: v4), "203.0.113.9"),
+    (binary(0x21, 0x11, addresses: v4 + [3, 0, 1, 7]), "203.0.113.9"),
+    (binary(0x21, 0x21, addresses: v6), "2001:db8::9"),
+    (binary(0x20, 0x11, addresses: v4), nil),
+    (binary(0x20, 0x00, addresses: []), nil),
+    (binary(0x21, 0x31, addresses: [UInt8](repeating: 0x2F, count: 216)), nil),
   ]
 
   @Test("tells where a connection comes from, in both versions", arguments: headers)
@@ -63,8 +63,9 @@ import Testing
       Array("PROXY TCP4 203.0.113.9 10.0.0.1 66000 443\r\n".utf8),
       Array("PROXY TCP4 203.0.113.999 10.0.0.1 56324 443\r\n".utf8),
       Array(("PROXY UNKNOWN " + String(repeating: "x", count: 200)).utf8),
-      binary(0x31, 0x11, v4), binary(0x22, 0x11, v4), binary(0x21, 0x11, Array(v4.prefix(8))),
-      binary(0x21, 0x21, v4),
+      binary(0x31, 0x11, addresses: v4), binary(0x22, 0x11, addresses: v4),
+      binary(0x21, 0x11, addresses: Array(v4.prefix(8))),
+      binary(0x21, 0x21, addresses: v4),
     ] as [[UInt8]])
   func malformed(bytes: [UInt8]) {
     #expect(ProxyHeader.read(bytes) == .malformed)

@@ -11,7 +11,6 @@ from .._options import (
     WriteOptions,
 )
 from ..client import Client
-from ..context import Context, MergePolicy
 from ..grouping import Aggregate
 from ..groups import Groups, UserGroup
 from ..pending import PendingQueue
@@ -278,34 +277,6 @@ class ClientCalls:
 
     #: The Client of the blocking calls, for what has no form here.
     blocking: Client
-
-    async def context(
-        self,
-        *,
-        merge_policy: MergePolicy = "error",
-        relationships: Mapping[str, Mapping[str, Mapping[str, Any]]] | None = None,
-        type: str | None = None,
-        tag: str | None = None,
-        fetch_batch_size: int = 100,
-        cache_bytes: int = 4 << 20,
-        store: str | None = None,
-        store_options: Mapping[str, Any] | None = None,
-    ) -> Context:
-        """Open a context: a working copy of objects, which a ``with`` saves at its end.
-
-        See :meth:`kvstore.Client.context`.
-        """
-        return await in_thread(
-            self.blocking.context,
-            merge_policy=merge_policy,
-            relationships=relationships,
-            type=type,
-            tag=tag,
-            fetch_batch_size=fetch_batch_size,
-            cache_bytes=cache_bytes,
-            store=store,
-            store_options=store_options,
-        )
 
     async def ping(self, **options: Unpack[NetworkOptions]) -> Entity:
         """Ask the backend for its version."""

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from .. import context as blocking
+from .. import fetched
 from ..context import ConflictDecision, MergeConflict, Object, SaveResult
 from ..query import QueryLike
 from ._waiting import Closing, in_thread
@@ -59,7 +60,7 @@ class Context(Closing):
     async def related(self, one: Object, name: str) -> Object | Results[Object] | None:
         """Return what a relationship leads to: an object, None, or a list of objects."""
         found = await in_thread(one.__getitem__, name)
-        if isinstance(found, blocking.Results):
+        if isinstance(found, fetched.Results):
             return Results(found)
         return found if isinstance(found, Object) else None
 
