@@ -52,7 +52,7 @@ final class SQLiteTransfer: TransferReader {
 
     /// The first rows after a key.
     func select(keys: Int, after key: [TransferValue]?, limit: Int) -> SQLFragment {
-      let names = columns.split(separator: ", ").prefix(keys).joined(separator: ", ")
+      let names = columns.split(separator: ",").prefix(keys).joined(separator: ",")
       var after: SQLFragment = ""
       if let key {
         var values: SQLFragment = ""

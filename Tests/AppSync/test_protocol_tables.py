@@ -1,4 +1,4 @@
-"""The tables of DataStore's behaviour, row by row: merging in the queue, reconciliation, errors of mutations, conflicts."""
+"""The tables of DataStore's behaviour, row by row: merging, reconciliation, errors, conflicts."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def apply(tasks: kvstore.Store, change: Change) -> None:
     if kind == "remove":
         tasks.remove_by_id("t")
     else:
-        before = tasks["t"] if "t" in tasks else {"id": "t", "title": "t"}
+        before = next(iter(tasks.find({"id": "t"})), {"id": "t", "title": "t"})
         tasks.save({**before, **members})
 
 
 def sent(server: StandIn) -> list[tuple[str, dict[str, Any]]]:
-    """The mutations of tasks that the server has had since its log was emptied: the kind, and what was sent."""
+    """The mutations of tasks in the server's log: the kind of each, and what was sent."""
     found = []
     for entry in server.log():
         for kind in ("create", "update", "delete"):

@@ -1,4 +1,4 @@
-"""`kvstored admin migrate`: a directory's data moves to PostgreSQL, byte for byte, while a server uses it."""
+"""`kvstored admin migrate`: a directory's data moves to PostgreSQL, byte for byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""nginx, haproxy and Caddy in front of a server, as docs/proxies.md has them, and the PROXY protocol."""
+"""nginx, haproxy and Caddy in front of a server, as docs/proxies.md has them."""
 
 from __future__ import annotations
 
