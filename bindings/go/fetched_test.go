@@ -127,7 +127,7 @@ func TestObservedResultsFollowTheirQuery(t *testing.T) {
 	last, _, err := results.At(9)
 	ok(t, err)
 	equal(t, last.People, 100)
-	must(cities.Remove(ctx, nil))(t)
+	must(cities.RemoveAll(ctx))(t)
 	for changes.Count > 0 {
 		changes = <-events
 	}

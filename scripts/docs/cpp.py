@@ -98,6 +98,8 @@ def declarations(name: str) -> list[Declaration]:
             found.append(one)
         elif piece.code.startswith("template") and "::" in piece.code:
             continue  # The definition of a member that is declared in its class.
+        elif re.fullmatch(r"class \w+;?", piece.code.strip()):
+            continue  # Its definition follows.
         else:
             add(found, piece)
     return found
