@@ -178,9 +178,7 @@ class Request(Closing, Generic[T]):
 
     def _went_with_its_client(self) -> bool:
         """Return whether the handle is closed, but not by this object."""
-        return self._finalizer.alive and _wait(self._handle, 0.0, None, None, None) == (
-            _abi.KV_MISUSE
-        )
+        return self._finalizer.alive and _cancel(self._handle) == _abi.KV_MISUSE
 
 
 def start(
