@@ -32,7 +32,7 @@ ADDRESS = "http://127.0.0.1:8080"
 #: What a page shows for reading only, such as a program's output.
 PLAIN = {"text", "console"}
 #: What other tests run.
-ELSEWHERE = {"swift"}
+ELSEWHERE = {"swift", "nginx", "haproxy", "caddy"}
 
 
 @dataclass(frozen=True)
