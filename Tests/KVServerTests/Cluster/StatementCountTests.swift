@@ -10,6 +10,7 @@ import Testing
 /// Statements are counted by PostgreSQL (pg_stat_statements, for a user of the test's own), round trips by the connections.
 @Suite("A request to a replica") struct StatementCountTests {
   private static let repetitions = 20
+  private static let attempts = 3
 
   private let administrator: PostgresConnection
   private let role: String
@@ -47,14 +48,19 @@ import Testing
     _ = try server.metrics { $0.contains("\nkvstored_feed_waiting 0\n") }
   }
 
-  /// How many statements and round trips a request takes, on the average of some.
+  /// How many statements and round trips a request takes, on the average of some. What a server does twice a minute
+  /// (it looks for indexes that another one has left unfinished) may fall into it: then it is measured again.
   private func cost(_ request: (Int) throws -> Void) throws -> (statements: Double, trips: Double) {
-    let before = (try statements(), try roundTrips())
-    for number in 0..<Self.repetitions { try request(number) }
-    let count = Double(Self.repetitions)
-    return (
-      Double(try statements() - before.0) / count, Double(try roundTrips() - before.1) / count
-    )
+    var cost = (statements: Double.infinity, trips: Double.infinity)
+    for attempt in 0..<Self.attempts where cost.trips.rounded() != cost.trips || attempt == 0 {
+      let before = (try statements(), try roundTrips())
+      for number in 0..<Self.repetitions { try request(attempt * Self.repetitions + number) }
+      let count = Double(Self.repetitions)
+      cost = (
+        Double(try statements() - before.0) / count, Double(try roundTrips() - before.1) / count
+      )
+    }
+    return cost
   }
 
   /// The statements so far, without those of the feed, which asks many times a second whoever does what.
@@ -175,11 +181,19 @@ import Testing
     }
     let device = try LiveDevice(server, ana)
     _ = try device.subscribe().expect(200)
-    let waiting = try device.start(try device.poll(nil).json["t"])
-    _ = try server.metrics { $0.contains("kvstored_polls_waiting 1") }
-    let before = try roundTrips()
-    try other.send(as: ana, "PUT", path + "/new", body: "{}").expect(201)
-    #expect(HTTPClient.receive(waiting)?.status == 200)
-    #expect(try roundTrips() == before)
+    var time = try device.poll(nil).json["t"]
+    // As in `cost`, what the server does twice a minute may fall into one poll, but not into each.
+    var trips: [Int] = []
+    while trips.count < Self.attempts, trips.last != 0 {
+      let waiting = try device.start(time)
+      _ = try server.metrics { $0.contains("kvstored_polls_waiting 1") }
+      let before = try roundTrips()
+      try other.send(as: ana, "PUT", path + "/new", body: "{}").expect(trips.isEmpty ? 201 : 200)
+      let answer = try #require(HTTPClient.receive(waiting))
+      #expect(answer.status == 200)
+      trips.append(try roundTrips() - before)
+      time = answer.json["t"]
+    }
+    #expect(trips.last == 0, "\(trips)")
   }
 }
