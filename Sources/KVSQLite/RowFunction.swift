@@ -131,8 +131,9 @@ extension Statement {
     _ parameter: SQLSelection.Parameter, at index: Int32
   ) throws(SQLiteError) {
     switch parameter {
-    case .text(let text): try bind(text, at: index)
-    case .value(let value): try bind(value, at: index)
+    case .text(let text), .key(let text): try bind(text, at: index)
+    case .value(let value), .compared(let value, _), .typeEnd(let value):
+      try bind(value, at: index)
     case .matcher(let matcher): try bind(RowFunction(.match(matcher)), at: index)
     case .sorter(let sorter): try bind(RowFunction(.sortKey(sorter)), at: index)
     }

@@ -112,6 +112,26 @@ package struct BoundSQL: Sendable {
     bindings = fragment.bindings
   }
 
+  private init(_ sql: SQL, _ bindings: [SQLFragment.Binding]) {
+    self.sql = sql
+    self.bindings = bindings
+  }
+
+  /// The same statement with the values of another query of the same shape; nil if that may take another plan.
+  package func bound(to values: inout PlanValues) -> BoundSQL? {
+    var bound: [SQLFragment.Binding] = []
+    bound.reserveCapacity(bindings.count)
+    for binding in bindings {
+      guard case .parameter(let parameter) = binding else {
+        bound.append(binding)
+        continue
+      }
+      guard let parameter = values.bind(parameter) else { return nil }
+      bound.append(.parameter(parameter))
+    }
+    return BoundSQL(sql, bound)
+  }
+
   /// The index of the parameter that was left open; 0, which no parameter has, if there is none.
   package var openIndex: Int32 {
     let index = bindings.firstIndex { if case .open = $0 { true } else { false } }

@@ -2,6 +2,7 @@ internal import KVBase
 internal import KVJSON
 internal import KVQuery
 internal import KVSQLite
+internal import Synchronization
 
 /// The indexes that a query may use, in the snapshot that it reads.
 ///
@@ -54,8 +55,23 @@ final class IndexCatalog: Sendable {
     if let plan = query.memo.object as? Plan, plan.is(for: query, table, known.version) {
       return plan
     }
-    let plan = Plan(query, table, version: known.version, indexes: known.indexes, since: nil)
+    let plan =
+      ofShape(query, table, known: known)
+      ?? Plan(query, table, version: known.version, indexes: known.indexes, since: nil)
     query.memo.keep(plan)
+    return plan
+  }
+
+  /// The plan of a query of the same shape, with this one's values; nil if the query has no shape, or values that may take
+  /// another plan.
+  private static func ofShape(
+    _ query: Query, _ table: Table, known: Known
+  ) -> Plan? {
+    guard let shape = query.memo.shape else { return nil }
+    let kept = shape.memo.object as? ShapePlans
+    if let plan = kept?.plan(for: query, table, known.version) { return plan.bound(to: query) }
+    let plan = Plan(query, table, version: known.version, indexes: known.indexes, since: nil)
+    shape.memo.keep(ShapePlans(plan, before: kept))
     return plan
   }
 
@@ -119,6 +135,12 @@ final class Plan: Sendable {
     let format: RecordFormat
     /// Orders by ids that are one text; nil for others.
     let byID: Sorter?
+
+    /// The same with other values.
+    func with(_ rows: BoundSQL) -> Walk {
+      Walk(
+        rows: rows, keys: keys, page: page, projection: projection, format: format, byID: byID)
+    }
   }
 
   let query: Query
@@ -129,12 +151,12 @@ final class Plan: Sendable {
   let selection: TableQuery
   /// SELECT of the bodies of the page.
   let bodies: BoundSQL
-  private let keptCount = Monitor<BoundSQL?>(nil)
-  private let keptRows = Monitor<BoundSQL?>(nil)
+  private let keptCount = Mutex<BoundSQL?>(nil)
+  private let keptRows = Mutex<BoundSQL?>(nil)
   /// If the index gives the wanted order but for ties, and the page is small and not far from the start.
   let walk: Walk?
   /// The same for a page anywhere, or for many ties.
-  let deepPage: DeepPage?
+  var deepPage: DeepPage? { selection.deepPage }
 
   init(
     _ query: Query, _ table: Table, version: Int64, indexes: [UsableIndex], since: Timestamp?
@@ -155,7 +177,29 @@ final class Plan: Sendable {
         projection: query.projection, format: query.format,
         byID: query.format.hasTextID ? Sorter([Query.SortKey(query.format.idPaths[0])]) : nil)
     }
-    deepPage = selection.deepPage
+  }
+
+  /// A plan for another query of the same shape.
+  private init(
+    _ query: Query, like plan: Plan, _ selection: TableQuery, bodies: BoundSQL, walk: Walk?
+  ) {
+    self.query = query
+    (table, version) = (plan.table, plan.version)
+    (self.selection, self.bodies, self.walk) = (selection, bodies, walk)
+  }
+
+  /// The same plan with the values of another query of the same shape; nil if these may take another plan.
+  func bound(to query: Query) -> Plan? {
+    var query = query
+    query.memo = QueryMemo()
+    var values = PlanValues(of: query)
+    guard let selection = selection.bound(to: query, &values),
+      let bodies = bodies.bound(to: &values)
+    else { return nil }
+    guard let walk else { return Plan(query, like: self, selection, bodies: bodies, walk: nil) }
+    guard let rows = walk.rows.bound(to: &values) else { return nil }
+    return Plan(
+      query, like: self, selection, bodies: bodies, walk: walk.with(rows))
   }
 
   /// Made when it is first wanted: most queries never count.
@@ -164,7 +208,9 @@ final class Plan: Sendable {
   /// SELECT of number and version of the rows of the page. Only transactions ask for them.
   var rows: BoundSQL { Self.kept(keptRows) { selection.page("e.n,e.version") } }
 
-  private static func kept(_ place: Monitor<BoundSQL?>, make: () -> SQLFragment) -> BoundSQL {
+  private static func kept(
+    _ place: borrowing Mutex<BoundSQL?>, make: () -> SQLFragment
+  ) -> BoundSQL {
     place.withLock { kept in
       if let kept { return kept }
       let made = BoundSQL(make())
@@ -176,5 +222,24 @@ final class Plan: Sendable {
   /// Whether it was made of this query, for this table as it is.
   func `is`(for query: Query, _ table: Table, _ version: Int64) -> Bool {
     self.version == version && self.table === table && self.query == query
+  }
+}
+
+/// The plans of one `QueryShape`, for the tables that were asked last.
+private final class ShapePlans: Sendable {
+  private static let maxCount = 4
+
+  private let plans: [Plan]
+
+  /// `before`: those that were made earlier, of which one for the same table is outdated.
+  init(_ plan: Plan, before: ShapePlans?) {
+    let others = before?.plans.filter { $0.table !== plan.table } ?? []
+    plans = [plan] + others.prefix(Self.maxCount - 1)
+  }
+
+  func plan(for query: Query, _ table: Table, _ version: Int64) -> Plan? {
+    plans.first {
+      $0.table === table && $0.version == version && query.hasForm(of: $0.query)
+    }
   }
 }

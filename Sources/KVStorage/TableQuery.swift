@@ -18,6 +18,17 @@ struct TableQuery: Sendable {
     parts = SQLSelection(query, table: table.entities, indexes: indexes)
   }
 
+  private init(_ query: Query, like other: TableQuery, _ parts: SQLSelection) {
+    self.query = query
+    (table, since) = (other.table, other.since)
+    self.parts = parts
+  }
+
+  /// The same for another query of the same shape; nil if its values may take another plan.
+  func bound(to query: Query, _ values: inout PlanValues) -> TableQuery? {
+    parts.bound(to: &values).map { TableQuery(query, like: self, $0) }
+  }
+
   /// The condition alone, on the table: which rows, not which page of them.
   var condition: SQLFragment {
     "(\(SQLFragment(parts.condition, parts.conditionParameters)))\(sinceCondition)"

@@ -56,7 +56,7 @@ import Testing
   func sharesQueries() throws {
     final class Made: Sendable {}
     let made = Made()
-    let (filter, modifiers) = (#"{"shared":1}"#, #"{"limit":3}"#)
+    let (filter, modifiers) = (#"{"shared":{"$exists":true}}"#, #"{"limit":3}"#)
     let recent = RecentQueries()
     defer { withExtendedLifetime(recent) {} }
     try Query.shared(filter: filter, modifiers: modifiers).memo.keep(made)

@@ -21,6 +21,8 @@ import Testing
     let indexed = try openStorage(in: directory, tag: "indexed")
     // What changes through it makes plans outdated that are kept with the queries below.
     let other = try openStorage(in: directory, tag: "indexed")
+    let recent = RecentQueries()
+    defer { withExtendedLifetime(recent) {} }
     var asked: [Query] = []
     var used = 0
     for step in 0..<150 {
@@ -50,6 +52,16 @@ import Testing
       let totals = try indexed.group(grouping, of: Query(), in: "c", writtenSince: nil)
       #expect(totals == groups, "\(about) \(grouping)")
       if explanation.access == .index { used += 1 }
+      for _ in 0..<3 {
+        let (filter, modifiers) = random.shaped()
+        let direct = try KVQuery.Query(filter: filter, modifiers: modifiers)
+        let shared = try Query.shared(filter: filter, modifiers: modifiers)
+        let expected = try drain(plain.find(direct, in: "c", writtenSince: nil))
+        let found = try drain(indexed.find(shared, in: "c", writtenSince: nil))
+        #expect(found == expected, "\(seed), step \(step), of one shape: \(filter) \(modifiers)")
+        let count = try plain.count(direct, in: "c", writtenSince: nil)
+        #expect(try indexed.count(shared, in: "c", writtenSince: nil) == count, "\(seed) \(filter)")
+      }
       if found != expected { return }
     }
     #expect(used > 10, "\(seed): the indexes were used \(used) times")
@@ -190,6 +202,19 @@ private struct RandomQueries {
 
   mutating func query() -> (filter: String, modifiers: String?) {
     chance(20) ? scored() : (filter(2), modifiers())
+  }
+
+  /// Queries of few shapes, with many constants.
+  mutating func shaped() -> (filter: String, modifiers: String) {
+    let modifiers = pick(["{}", #"{"sort":{"a":1},"limit":5}"#, #"{"sort":{"b":-1,"a":1}}"#])
+    let filter =
+      switch random.below(4) {
+      case 0: #"{"a":\#(value(0))}"#
+      case 1: #"{"_id":"k\#(random.below(60))"}"#
+      case 2: #"{"a":{"$gte":\#(value(0)),"$lt":\#(value(0))}}"#
+      default: #"{"b":\#(value(0)),"n.x":{"$ne":\#(value(0))}}"#
+      }
+    return (filter, modifiers)
   }
 
   /// Searches, with what is computed of their results.

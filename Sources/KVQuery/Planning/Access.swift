@@ -149,7 +149,7 @@ struct RangeAccess: Sendable {
   }
 
   var parameters: [SQLSelection.Parameter] {
-    conditions.flatMap { $0.flatMap { $0.parameters.map { .value($0) } } }
+    conditions.flatMap { $0.flatMap(\.bindings) }
   }
 
   /// Sort keys as columns of the index; nil if it has not all of them, or entities come more than once.

@@ -33,7 +33,7 @@ package struct IndexUse: Sendable {
     guard let access = Planner(query, indexes).choose() else { return nil }
     let found = access.rows
     let values = found.parameters.compactMap { parameter -> IndexValue? in
-      if case .value(let value) = parameter { value } else { nil }
+      parameter.indexValue
     }
     guard values.count == found.parameters.count, access.hasBounds(within: longestBound) else {
       return nil

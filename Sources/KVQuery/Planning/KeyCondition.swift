@@ -17,14 +17,25 @@ struct KeyCondition: Sendable {
   let parameters: [IndexValue]
   /// Whether the test holds for whatever meets the condition; else it holds for some of it.
   let isExact: Bool
+  /// The number of the test among those of the filter's conjunction, if the first parameter is the value that it compares
+  /// with, and the others depend on the type of that value only.
+  private(set) var number: Int?
 
   /// What no key meets: none is NULL.
   private static let never = "@ IS NULL"
   /// The largest number of values in one statement.
   private static let maxValues = 500
 
-  /// Translates a test; nil if no index helps with it.
-  init?(_ test: Test) {
+  /// Translates a test; nil if no index helps with it. `number`: its place in the filter's conjunction, if it has one there.
+  init?(_ test: Test, number: Int?) {
+    self.init(test)
+    switch test {
+    case .equal, .compare: self.number = number
+    default: break
+    }
+  }
+
+  private init?(_ test: Test) {
     switch test {
     case .equal(let value):
       guard let value = IndexValue(value) else { return nil }
@@ -96,6 +107,14 @@ struct KeyCondition: Sendable {
     var end = prefix
     if let last = end.popLast() { end.append(last &+ 1) }
     return end
+  }
+
+  /// The values of the parameters, with where they come from.
+  var bindings: [SQLSelection.Parameter] {
+    guard let number else { return parameters.map { .value($0) } }
+    return parameters.enumerated().map { index, value in
+      index == 0 ? .compared(value, test: number) : .typeEnd(value)
+    }
   }
 
   func sql(on column: String) -> String {

@@ -5,13 +5,15 @@ struct Planner {
   private let indexes: [UsableIndex]
   private let query: Query
   /// The conjuncts of the filter, split into single tests.
-  private let tests: [(path: Path, test: Test)]
+  private let tests: [PlacedTest]
   private let rest: [Predicate]
 
   init(_ query: Query, _ indexes: [UsableIndex]) {
     self.query = query
     self.indexes = indexes.filter { $0.shape != .unusable }
-    (tests, rest) = query.filter.conjunction
+    let (tests, rest) = query.filter.conjunction
+    self.tests = tests.enumerated().map { PlacedTest($0.element, number: $0.offset) }
+    self.rest = rest
   }
 
   /// The access that finds the rows; nil: a full scan.
@@ -42,7 +44,7 @@ struct Planner {
   }
 
   private func accesses(
-    _ tests: [(path: Path, test: Test)], _ rest: [Predicate]
+    _ tests: [PlacedTest], _ rest: [Predicate]
   ) -> [Access] {
     var found = indexes.compactMap { index -> Access? in
       switch index.spec.kind {
@@ -62,7 +64,8 @@ struct Planner {
   private func union(_ parts: [Predicate], isWhole: Bool) -> Access? {
     var found: [Access] = []
     for part in Predicate.merged(alternatives: parts) {
-      let (tests, rest) = part.conjunction
+      let (conjuncts, rest) = part.conjunction
+      let tests = conjuncts.map { PlacedTest($0, number: nil) }
       let choices = accesses(tests, rest).map { isWhole ? $0 : $0.inexact }
       guard let choice = choices.max(by: { $0.score < $1.score }) else { return nil }
       found.append(choice)
@@ -75,14 +78,16 @@ struct Planner {
 
   /// Plans the use of an ordered index for tests all of which have to hold. `isWhole`: there are no others.
   private static func range(
-    _ index: UsableIndex, _ tests: [(path: Path, test: Test)], isWhole: Bool
+    _ index: UsableIndex, _ tests: [PlacedTest], isWhole: Bool
   ) -> RangeAccess? {
     guard case .ordered(let keys) = index.spec.kind else { return nil }
     var columns: [[KeyCondition]] = []
     var used = 0
     var isExact = isWhole
     for key in keys {
-      let conditions = tests.filter { $0.path == key.path }.compactMap { KeyCondition($0.test) }
+      let conditions = tests.filter { $0.path == key.path }.compactMap {
+        KeyCondition($0.test, number: $0.number)
+      }
       let chosen = choose(conditions, index.shape)
       guard !chosen.isEmpty else { break }
       columns.append(chosen)
@@ -99,11 +104,13 @@ struct Planner {
   // MARK: Words and places
 
   private func words(
-    _ index: UsableIndex, _ paths: [Path], tests: [(path: Path, test: Test)], rest: [Predicate]
+    _ index: UsableIndex, _ paths: [Path], tests: [PlacedTest], rest: [Predicate]
   ) -> Access? {
-    for case (let path, .text(let search)) in tests where !search.isEmpty {
+    for placed in tests {
+      guard case .text(let search) = placed.test, !search.isEmpty else { continue }
       let isIndexed =
-        paths.isEmpty ? !query.format.isReserved(path.top.text) : paths.contains(path)
+        paths.isEmpty
+        ? !query.format.isReserved(placed.path.top.text) : paths.contains(placed.path)
       if isIndexed, let access = TableAccess.words(search, index) { return access }
     }
     for case .text(let search) in rest where paths.isEmpty && !search.isEmpty {
@@ -113,10 +120,10 @@ struct Planner {
   }
 
   private static func geo(
-    _ index: UsableIndex, _ path: Path, tests: [(path: Path, test: Test)]
+    _ index: UsableIndex, _ path: Path, tests: [PlacedTest]
   ) -> Access? {
-    for (tested, test) in tests where tested == path {
-      switch test {
+    for placed in tests where placed.path == path {
+      switch placed.test {
       case .within(let region): return TableAccess.boxes(region.boxes, index)
       case .near(let nearness):
         if let boxes = nearness.boxes { return TableAccess.boxes(boxes, index) }
@@ -136,6 +143,19 @@ struct Planner {
       if let found = conditions.first(where: { $0.form == form }) { return [found] }
     }
     return Array(conditions.prefix(shape == .plain ? maxConditions : 1))
+  }
+}
+
+/// A test of what is at a path.
+private struct PlacedTest {
+  let path: Path
+  let test: Test
+  /// Its place in the filter's conjunction; nil: it is a part of an alternative.
+  let number: Int?
+
+  init(_ conjunct: (path: Path, test: Test), number: Int?) {
+    (path, test) = conjunct
+    self.number = number
   }
 }
 

@@ -10,8 +10,22 @@ package struct SQLSelection: Sendable {
   package enum Parameter: Sendable {
     case text(String)
     case value(IndexValue)
+    /// The value that a test compares with, by the number of the test among those of the filter's conjunction.
+    case compared(IndexValue, test: Int)
+    /// Where the values of a type begin or end.
+    case typeEnd(IndexValue)
+    /// The key of the only record that the filter may select.
+    case key(String)
     case matcher(Matcher)
     case sorter(Sorter)
+
+    /// The value, if it is one that an index holds.
+    var indexValue: IndexValue? {
+      switch self {
+      case .value(let value), .compared(let value, _), .typeEnd(let value): value
+      case .text, .key, .matcher, .sorter: nil
+      }
+    }
   }
 
   /// The source for `FROM`, when pages are read: the table, named `e`, or an index with the table after it, row by row.
@@ -26,16 +40,16 @@ package struct SQLSelection: Sendable {
   /// That index alone, as a source for `FROM` with the same condition, if no row has to be looked at; nil: some have.
   package private(set) var walkSource: String?
   /// The values of the anonymous parameters (`?`) of `pageCondition`.
-  package private(set) var pageParameters: [Parameter] = []
+  package internal(set) var pageParameters: [Parameter] = []
   /// The values of the anonymous parameters of `order`, which comes after the condition.
-  package private(set) var orderParameters: [Parameter] = []
+  package internal(set) var orderParameters: [Parameter] = []
 
   /// The condition for `WHERE` with the table alone.
   package private(set) var condition = "1"
-  package private(set) var conditionParameters: [Parameter] = []
+  package internal(set) var conditionParameters: [Parameter] = []
 
   /// Rows of an index alone that are all that is selected, each once; nil: the table has to be looked at.
-  package private(set) var covering: (sql: String, parameters: [Parameter])?
+  package internal(set) var covering: (sql: String, parameters: [Parameter])?
   /// Whether rows are found by their ids.
   package private(set) var isByIds = false
   /// The names of the indexes that are used.
@@ -80,7 +94,7 @@ package struct SQLSelection: Sendable {
     isByIds = true
     if named.ids.count == 1 {
       condition = "id=?"
-      conditionParameters = [.text(named.ids[0])]
+      conditionParameters = [.key(named.ids[0])]
     } else {
       condition = "id IN (SELECT value FROM json_each(?))"
       conditionParameters = [.text(JSONValue.array(named.ids.map { .string($0) }).text)]

@@ -36,7 +36,12 @@ package struct Query: Sendable, Equatable {
     var json: JSONValue { meta?.json ?? .int(ascending ? 1 : -1) }
   }
 
-  package var filter: Predicate = .everything { didSet { original = nil } }
+  package var filter: Predicate = .everything {
+    didSet {
+      original = nil
+      memo.shape = nil
+    }
+  }
   /// The format it was made from, if it was made from one.
   var original: LegacySDKFilter?
   /// The order; empty: the order of storage. Entities that these leave equal are ordered by their keys.

@@ -10,6 +10,8 @@ package struct QueryMemo: Sendable, Equatable {
   }
 
   private let kept = Kept()
+  /// What the query has in common with others; nil: nothing that is known, or its filter was changed.
+  package internal(set) var shape: QueryShape?
 
   package init() {}
 
