@@ -165,9 +165,10 @@ extension Statement {
   package func has(_ value: borrowing IndexValue, at column: Int32) -> Bool {
     switch value {
     case .int(let known): type(column) == SQLITE_INTEGER && int64(column) == known
+    case .double(let known): type(column) == SQLITE_FLOAT && double(column) == known
     case .text(let known):
       type(column) == SQLITE_TEXT && known.withUnsafeBytes { Self.areEqual($0, bytes(column)) }
-    case .null, .double, .blob: self.value(column) == value
+    case .null, .blob: self.value(column) == value
     }
   }
 

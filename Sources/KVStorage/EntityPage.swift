@@ -1,5 +1,4 @@
 internal import KVBase
-internal import KVJSON
 internal import KVQuery
 internal import KVSQLite
 internal import KVSync
@@ -58,7 +57,7 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
   ) throws(SQLiteError) -> RowBuffer? {
     let (end, page) = (walk.page.upperBound, RowBuffer(texts: walk.page.upperBound + 1))
     var key = [IndexValue](repeating: .null, count: walk.keys)
-    var ties = Ties(walk)
+    var ties = Ties()
     var isOnRow = isFound
     while isOnRow {
       let count = page.count
@@ -68,11 +67,13 @@ final class EntityPage: EntityCursor, @unchecked Sendable {
       }
       guard count < end + maxTies else { return nil }
       guard let body = statement.intactBytes(0) else { return nil }
-      guard page.append(body, walk.projection) else { throw SQLiteError.noMemory }
+      guard page.append(body, walk.projection), ties.ids.append(statement.bytes(2)) else {
+        throw SQLiteError.noMemory
+      }
       isOnRow = try statement.step()
     }
     ties.close(at: page.count)
-    if let order = ties.order(in: page) { page.reorder(by: order) }
+    if let order = ties.order { page.reorder(by: order) }
     page.limit(to: walk.page)
     return page
   }
@@ -99,9 +100,10 @@ extension RowBuffer {
   }
 }
 
-/// A range of adjacent rows with the same key.
+/// The rows that have the key of a neighbour. Their ids order them.
 private struct Ties {
-  private let walk: Plan.Walk
+  /// The ids of all rows, as the index has these.
+  let ids = RowBuffer()
   private var ranges: [Range<Int>] = []
   private var end = 0
 
@@ -111,23 +113,16 @@ private struct Ties {
     end = index
   }
 
-  init(_ walk: Plan.Walk) { self.walk = walk }
-
-  /// All rows, those of one key ordered by their ids; nil if they are in order.
-  func order(in page: RowBuffer) -> [Int]? {
+  /// All rows, those of one key ordered by their ids; nil if there is no such key.
+  var order: [Int]? {
     guard !ranges.isEmpty else { return nil }
     var order = Array(0..<end)
-    for range in ranges {
-      let ids = range.map { (id: id(of: page[$0]), index: $0) }
-      order.replaceSubrange(
-        range, with: ids.sorted { $0.id.lexicographicallyPrecedes($1.id) }.map(\.index))
+    order.withUnsafeMutableBufferPointer { order in
+      for range in ranges {
+        var rows = UnsafeMutableBufferPointer(rebasing: order[range])
+        rows.sort { ids[$0].lexicographicallyPrecedes(ids[$1]) }
+      }
     }
     return order
-  }
-
-  /// Bytes that sort as the ids do.
-  private func id(of entity: UnsafeRawBufferPointer) -> [UInt8] {
-    if let byID = walk.byID { return byID.key(of: entity) }
-    return Array(((try? EntityScanner.outline(of: entity, walk.format))?.id ?? "").utf8)
   }
 }

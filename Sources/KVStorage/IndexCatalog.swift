@@ -125,21 +125,17 @@ final class IndexCatalog: Sendable {
 final class Plan: Sendable {
   /// How a page is read in the order of an index.
   struct Walk: Sendable {
-    /// SELECT of body and keys as the index gives them, without limit.
+    /// SELECT of body, id and keys as the index gives them, without limit.
     let rows: BoundSQL
     /// How many columns the key has.
     let keys: Int
     /// The range of wanted rows, counted from 0.
     let page: Range<Int>
     let projection: Projection?
-    let format: RecordFormat
-    /// Orders by ids that are one text; nil for others.
-    let byID: Sorter?
 
     /// The same with other values.
     func with(_ rows: BoundSQL) -> Walk {
-      Walk(
-        rows: rows, keys: keys, page: page, projection: projection, format: format, byID: byID)
+      Walk(rows: rows, keys: keys, page: page, projection: projection)
     }
   }
 
@@ -174,8 +170,7 @@ final class Plan: Sendable {
       Walk(
         rows: BoundSQL(rows),
         keys: selection.parts.walk.count, page: EntityPage.rows(of: query),
-        projection: query.projection, format: query.format,
-        byID: query.format.hasTextID ? Sorter([Query.SortKey(query.format.idPaths[0])]) : nil)
+        projection: query.projection)
     }
   }
 

@@ -56,12 +56,12 @@ struct TableQuery: Sendable {
       """
   }
 
-  /// A SELECT of body and keys in the order of the index, from the first one on; nil if that is not the
+  /// A SELECT of body, id and keys in the order of the index, from the first one on; nil if that is not the
   /// wanted order.
   var walk: SQLFragment? {
     guard EntityPage.isFor(query), since == nil, !parts.walk.isEmpty else { return nil }
     return """
-      SELECT \(sql: Table.bodyOfMany),\(sql: parts.walk.map(\.column).joined(separator: ",")) FROM \(sql: parts.pageSource)
+      SELECT \(sql: Table.body),\(sql: parts.walk.map(\.column).joined(separator: ",")) FROM \(sql: parts.pageSource)
       WHERE \(pageCondition) ORDER BY \(sql: SQLSelection.terms(parts.walk))
       """
   }
