@@ -173,6 +173,7 @@ let package = Package(
     tests(of: "KVObjects", with: ["KVStorage", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
     tests(of: "KVTransport"),
     tests(of: "KVKinvey", with: ["KVTransport", "KVSync", "KVQuery", "KVJSON"]),
+    tests(of: "KVAppSync", with: ["KVSync", "KVJSON", "KVBase"]),
     tests(of: "KVCallback", with: ["KVStorage", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
     tests(
       of: "KVClient",

@@ -14,14 +14,14 @@ extension AppSyncRemote {
     guard let moment = Int64(since.text), isRecent(moment) else { return nil }
     var changes = ModelChanges(table)
     var token = firstPage
-    var first: Page?
+    var first: SyncPage?
     while true {
-      var request = PageRequest(token, size: pageSize)
+      var request = SyncPageRequest(token, size: pageSize)
       request.since = moment
       let page = try page(request, of: table, call)
       // Something could not be given: everything is read, which says so.
       guard !page.isCut else { return nil }
-      for item in page.items { changes.add(item) }
+      changes.add(page.items)
       let began = first ?? page
       guard let next = page.next else {
         try changes.deliver(Matcher(query.filter, of: table.format), to: receive)
@@ -54,15 +54,14 @@ private struct ModelChanges {
 
   init(_ table: AppSyncRemote.Table) { self.table = table }
 
-  mutating func add(_ item: JSONObject) {
-    guard let key = table.format.key(of: item), let version = item["_version"]?.intValue else {
-      return
+  mutating func add(_ received: ReceivedItems) {
+    for item in received.items {
+      let key = RecordID(item.key)
+      if let known = changes[key], known.version >= item.version { continue }
+      let record = received.record(of: item)
+      byteCount += record.count
+      changes[key] = Change(version: item.version, record: record, isDeleted: item.isDeleted)
     }
-    if let known = changes[RecordID(key)], known.version >= version { return }
-    let (record, isDeleted) = table.records.record(of: item)
-    let bytes = JSONValue.object(record).bytes
-    byteCount += bytes.count
-    changes[RecordID(key)] = Change(version: version, record: bytes, isDeleted: isDeleted)
   }
 
   func deliver(

@@ -89,17 +89,12 @@ package final class AppSyncRemote: PagewiseRemote {
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> PageAnswer {
     let table = try table(collection)
-    var page = PageRequest(token, size: size)
+    var page = SyncPageRequest(token, size: size)
     page.filter = table.filters.filter(query.filter)
     let answer = try self.page(page, of: table, call)
-    let live = answer.items.compactMap { item in
-      let (record, isDeleted) = table.records.record(of: item)
-      return isDeleted ? nil : JSONValue.object(record).bytes
-    }
     let matcher = Matcher(query.filter, of: table.format)
     var count = 0
-    try RecordBatch.lend(live.jsonArray(or: StoreError.noMemory), table.format) {
-      (batch) throws(StoreError) in
+    try answer.items.withRecords { (batch) throws(StoreError) in
       let selected = try batch.filtered { (record) throws(StoreError) in
         try matcher.selects(record)
       }
@@ -111,64 +106,21 @@ package final class AppSyncRemote: PagewiseRemote {
       answer: ReadAnswer(startedAt: answer.moment, mayBeCut: answer.isCut))
   }
 
-  /// What a page of a sync query is asked for.
-  struct PageRequest {
-    let token: PageToken
-    let size: Int
-    /// Milliseconds since 1970: what has changed since then.
-    var since: Int64?
-    /// In the backend's words.
-    var filter: JSONObject?
-
-    init(_ token: PageToken, size: Int) { (self.token, self.size) = (token, size) }
-
-    var variables: JSONObject {
-      var variables: JSONObject = ["limit": .int(Int64(size))]
-      if !token.text.isEmpty { variables["nextToken"] = .string(token.text) }
-      if let since { variables["lastSync"] = .int(since) }
-      if let filter { variables["filter"] = .object(filter) }
-      return variables
-    }
-  }
-
-  /// A page of a sync query. What cannot be read is left out: one bad record must not hold up the others.
-  struct Page {
-    let items: [JSONObject]
-    let next: PageToken?
-    let startedAt: Int64
-    /// Whether items are missing that could not be given.
-    let isCut: Bool
-
-    /// What changes can be asked for since; nil where something is missing.
-    var moment: BackendMoment? { isCut ? nil : BackendMoment(String(startedAt)) }
-  }
-
   func page(
-    _ request: PageRequest, of table: Table, _ call: Call
-  ) throws(StoreError) -> Page {
+    _ request: SyncPageRequest, of table: Table, _ call: Call
+  ) throws(StoreError) -> SyncPage {
     let variables = request.variables
     let answer = try service.exchange(
       table.documents.sync(variables), variables, in: table.modes[.sync] ?? [], call: call)
     let field = table.documents.syncField
-    guard let page = answer.data[field]?.objectValue, let items = page["items"]?.arrayValue else {
+    let page = try answer.withObject(of: field) { (scanner, members) throws(StoreError) in
+      try SyncPage(members, of: scanner, format: table.format, hasErrors: !answer.errors.isEmpty)
+    }
+    guard let page = page ?? nil else {
       if let error = answer.errors.first { throw AppSyncErrors.error(error) }
       throw .badAnswer("The backend's answer has no items of \(field).")
     }
-    guard let startedAt = page["startedAt"]?.intValue else {
-      throw .badAnswer("The backend's answer does not say when it began.")
-    }
-    let readable = items.compactMap(\.objectValue).filter(table.isReadable)
-    return Page(
-      items: readable, next: try Self.next(page["nextToken"]), startedAt: startedAt,
-      isCut: readable.count < items.count || !answer.errors.isEmpty)
-  }
-
-  private static func next(_ token: JSONValue?) throws(StoreError) -> PageToken? {
-    switch token {
-    case .null, nil: return nil
-    case .string(let text) where !text.isEmpty: return PageToken(text)
-    default: throw .badAnswer("The backend's nextToken is no text.")
-    }
+    return page
   }
 
   // MARK: Ids
@@ -182,7 +134,7 @@ package final class AppSyncRemote: PagewiseRemote {
       guard let (record, isDeleted) = item.map(table.records.record(of:)), !isDeleted else {
         return nil
       }
-      return JSONValue.object(record).bytes
+      return record
     }
     try RecordBatch.lend(found.jsonArray(or: StoreError.noMemory), table.format, to: receive)
     return ReadAnswer()

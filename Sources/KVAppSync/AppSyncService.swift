@@ -19,18 +19,6 @@ package final class AppSyncService: Sendable {
   /// Sets who is asked for tokens; nil: nobody.
   package func setTokenProvider(_ provide: TokenProvider?) { authorizer.setTokenProvider(provide) }
 
-  /// What an operation gave: its data, and what went wrong in it.
-  struct Answer {
-    let data: JSONObject
-    let errors: [JSONObject]
-
-    /// Why nothing of it was allowed; nil: something was, or it failed otherwise.
-    fileprivate var denial: StoreError? {
-      guard data.members.allSatisfy(\.value.isNull) else { return nil }
-      return errors.lazy.map(AppSyncErrors.error).first { $0.isDenial }
-    }
-  }
-
   /// The data of an operation of which nothing may fail. Throws the first of its errors. `isMutation`: it is sent once,
   /// whatever happens to the connection.
   func data(
@@ -39,14 +27,14 @@ package final class AppSyncService: Sendable {
   ) throws(StoreError) -> JSONObject {
     let answer = try exchange(document, variables, in: modes, isMutation: isMutation, call: call)
     if let error = answer.errors.first { throw AppSyncErrors.error(error) }
-    return answer.data
+    return try answer.data()
   }
 
   /// Tries the modes one after the other, until one is allowed to.
   func exchange(
     _ document: String, _ variables: JSONObject, in modes: [AuthorizationMode],
     isMutation: Bool = false, call: Call
-  ) throws(StoreError) -> Answer {
+  ) throws(StoreError) -> AppSyncAnswer {
     let body: JSONValue = ["query": .string(document), "variables": .object(variables)]
     let bytes = body.bytes
     for mode in modes.dropLast() {
@@ -63,7 +51,7 @@ package final class AppSyncService: Sendable {
 
   private func exchange(
     _ body: [UInt8], as mode: AuthorizationMode, isMutation: Bool, call: Call
-  ) throws(StoreError) -> Answer {
+  ) throws(StoreError) -> AppSyncAnswer {
     try authorizer.renewing(mode, call) { () throws(StoreError) in
       try authorizer.headers(for: body, as: mode, call)
     } sending: { (allowance) throws(StoreError) in
@@ -74,20 +62,16 @@ package final class AppSyncService: Sendable {
       guard response.head.isSuccess else {
         throw AppSyncErrors.error(response.head, response.body)
       }
-      return try Self.answer(response.body)
+      return try AppSyncAnswer(response.body)
     }
   }
+}
 
-  private static func answer(_ body: [UInt8]) throws(StoreError) -> Answer {
-    let value: JSONValue
-    do throws(JSONError) { value = try JSONValue(parsing: body) } catch {
-      throw StoreError(.proto, "The backend's answer is no JSON: \(error.message).", cause: error)
-    }
-    let errors = value["errors"]?.arrayValue?.compactMap(\.objectValue) ?? []
-    guard value["data"]?.objectValue != nil || !errors.isEmpty else {
-      throw StoreError(.proto, "The backend's answer has neither data nor errors.")
-    }
-    return Answer(data: value["data"]?.objectValue ?? [:], errors: errors)
+extension AppSyncAnswer {
+  /// Why nothing of it was allowed; nil: something was, or it failed otherwise.
+  fileprivate var denial: StoreError? {
+    guard isEmpty else { return nil }
+    return errors.lazy.map(AppSyncErrors.error).first { $0.isDenial }
   }
 }
 

@@ -1,11 +1,9 @@
+internal import KVBase
 internal import KVJSON
 internal import KVModels
 internal import KVSync
 
-/// Turns records into the inputs of mutations, and what the backend sends into records.
-///
-/// The backend gives every field, null where there is nothing. A record lacks what it does not have, so that it is the
-/// same before and after it was sent.
+/// Turns records into the inputs of mutations, and what the backend sends into records: see `RecordCopier`.
 struct ModelRecords: Sendable {
   private let primaryKey: [String]
   /// What a client may write, the key included.
@@ -25,32 +23,17 @@ struct ModelRecords: Sendable {
   }
 
   /// The record of an item of the backend's, and whether it is a deletion.
-  func record(of item: JSONObject) -> (record: JSONObject, isDeleted: Bool) {
-    var record = Self.stripped(item)
-    record["__typename"] = nil
-    let isDeleted = item["_deleted"]?.boolValue == true
-    if !isDeleted { record["_deleted"] = nil }
-    return (record, isDeleted)
+  func record(of item: JSONObject) -> (record: [UInt8], isDeleted: Bool) {
+    JSONValue.object(item).bytes.withBorrowedBytes { bytes in
+      var record: [UInt8] = []
+      var copier = RecordCopier(ByteScanner(bytes))
+      copier.copy(objectAt: 0, to: &record)
+      return (record, copier.isDeletion)
+    }
   }
 
   /// Whether an event has the whole record. It has what the mutation selected that caused it, and null for the rest.
   func isWhole(_ item: JSONObject) -> Bool { certain.allSatisfy { item[$0]?.isNull == false } }
-
-  /// The object without members that are null, those of objects inside included.
-  private static func stripped(_ object: JSONObject) -> JSONObject {
-    JSONObject(
-      object.members.compactMap { member in
-        switch member.value {
-        case .null: nil
-        case .object(let inner): JSONObject.Member(member.name, .object(stripped(inner)))
-        case .array(let elements):
-          JSONObject.Member(
-            member.name,
-            .array(elements.map { $0.objectValue.map { .object(stripped($0)) } ?? $0 }))
-        default: member
-        }
-      })
-  }
 
   // MARK: Inputs
 

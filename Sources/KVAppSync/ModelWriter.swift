@@ -95,7 +95,7 @@ struct ModelWriter {
     }
     let (base, isDeleted) = table.records.record(of: item)
     return try update(
-      record, from: isDeleted ? nil : base, item["_version"] ?? .null)
+      record, from: isDeleted ? nil : try Self.object(base), item["_version"] ?? .null)
   }
 
   private func delete(
@@ -140,7 +140,7 @@ struct ModelWriter {
     guard table.format.key(of: input)?.hasSameBytes(as: key) ?? true else {
       throw .badAnswer("The backend answered with another record than the one that was written.")
     }
-    return .stored(JSONValue.object(table.records.record(of: item).record).bytes)
+    return .stored(table.records.record(of: item).record)
   }
 
   // MARK: Values

@@ -222,7 +222,7 @@ package final class AppSyncLive: LiveRemote {
     } else {
       guard table.records.isWhole(item) else { return nil }
       let cause: LiveChange.Cause = subscription.operation == .onCreate ? .create : .update
-      change = .saved(JSONValue.object(record).bytes, id: key, cause)
+      change = .saved(record, id: key, cause)
     }
     return LiveMessage(key: "\(number)", topic: subscription.topic, change: change)
   }
