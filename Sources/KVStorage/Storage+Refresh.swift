@@ -114,7 +114,7 @@ extension Storage {
     return try get.step() ? table.format.version(of: try get.copy(0)) : nil
   }
 
-  private static func mayHaveOlder(
+  static func mayHaveOlder(
     _ table: Table, _ mark: RefreshMark, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let statement = try db.statement(table.mayHaveOlder)

@@ -20,6 +20,7 @@ extension Storage {
       let isGuarded = try Self.hasPending(table, db)
       let mayBeExpected = try Self.expectsLateCreates(table, db)
       let lastTombstone = try Self.lastTombstone(on: db)
+      let mayBeLate = try Self.mayBeLate(table, mark, on: db)
       let statement = try db.statement(isGuarded ? table.replaceUnlessPending : table.replace)
       try change.bindConstants(to: statement)
       var result = ReplicaChange()
@@ -31,7 +32,9 @@ extension Storage {
           result.doubtful.append(id)
           continue
         }
-        if try Self.isLate(outline.version(in: bytes), of: id, change, on: db) { continue }
+        if mayBeLate, try Self.isLate(outline.version(in: bytes), of: id, change, on: db) {
+          continue
+        }
         let body = UnsafeRawBufferPointer(rebasing: bytes[outline.range])
         try statement.bind(id, at: .id)
         try statement.bind(borrowedText: body, at: .body)
@@ -77,7 +80,9 @@ extension Storage {
             continue
           }
         }
-        if try Self.isLate(known, of: id, change, on: db) { continue }
+        if table.format.versionsOnlyRise, try Self.isLate(known, of: id, change, on: db) {
+          continue
+        }
         var version = known
         if version == nil { version = try Self.knownVersion(of: id, table, on: db) }
         if try Self.run(table.deleteUnlessPending, id, on: db) {
@@ -117,13 +122,23 @@ extension Storage {
     return table.format.isOlder(ours, than: theirs) ? .newerOrSame : .unknown
   }
 
+  /// Whether records may be here that `isLate` has to look at. Those that were stored since the answer was asked for are
+  /// not among them: `age` looks at these, so that the first read of a collection looks nothing up.
+  private static func mayBeLate(
+    _ table: Table, _ mark: RefreshMark?, on db: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    guard table.format.versionsOnlyRise else { return false }
+    guard let mark else { return true }
+    return try mayHaveOlder(table, mark, on: db)
+  }
+
   /// Whether a newer version is here than the one that has come, where the backend takes none back. The record counts as
   /// seen then: it is there.
   private static func isLate(
     _ theirs: RecordVersion?, of id: String, _ change: borrowing Change, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let table = change.table
-    guard table.format.versionsOnlyRise, let theirs,
+    guard let theirs,
       let ours = try knownVersion(of: id, table, on: db), table.format.isOlder(theirs, than: ours)
     else { return false }
     let see = try db.statement(table.see)
