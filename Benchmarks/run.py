@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import appsync
 import cluster
 import live
 import local
@@ -39,6 +40,7 @@ PARTS: dict[str, Callable[[], list[Row]]] = {
     "sync": sync.rows,
     "live": live.rows,
     "cluster": cluster.rows,
+    "appsync": appsync.rows,
 }
 RESULT = BUILD / "bench.json"
 PAGE = ROOT / "docs" / "benchmarks.md"
