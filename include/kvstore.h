@@ -489,6 +489,7 @@ KV_API kv_status kv_subscription_end_async(kv_subscription *subscription, const 
  *   it was a deletion. The local entity is the backend's now.
  * - `"quarantined"`: a write was quarantined, with `collection`, `id` and `error`. It is not sent again until the
  *   application decides so.
+ * - what kv_client_start_sync() lists, while the client synchronises in the background.
  *
  * Later versions may add events and members. For `receive`, `context`, `free_context` and `subscription_out` see the
  * group above. CONSTRUCTOR
@@ -498,6 +499,64 @@ KV_API kv_status kv_subscription_end_async(kv_subscription *subscription, const 
 KV_API kv_status kv_client_observe_sync(kv_client *client, kv_event_fn receive, void *context,
                                         kv_free_fn free_context,
                                         kv_subscription **subscription_out, kv_error **error_out);
+
+/**
+ * Starts to synchronise in the background, until kv_client_stop_sync(). Opening a store of the type "synced" does this too,
+ * unless the application has stopped it. With the option `schema` all models are synchronised, else the collections of
+ * "synced" stores. Nothing happens if it has started. Every thread may call this, at any time; it never waits.
+ *
+ * Live data is subscribed to first. Then the collections are read one after the other, those first that others depend on:
+ * what has changed, or everything. Writes are sent from then on, after each save and whenever the network is back. After a
+ * loss of the network everything is subscribed to and read again. kv_client_observe_sync() reports it, in
+ * this order:
+ *
+ * - `"networkStatus"` with `active`: false, and true once the backend answers; later each change.
+ * - `"outboxStatus"` with `isEmpty`: now, and whenever a write is added or settled.
+ * - `"subscriptionsEstablished"`: each collection is subscribed to, or was refused and is polled.
+ * - `"syncQueriesStarted"` with `collections`, in the order in which they are read.
+ * - `"modelSynced"` with `collection`, `isFullSync`, `isDeltaSync`, the numbers `added`, `updated` and `deleted`, `isComplete`
+ *   (false: records could not be read, and are asked for again), and `isCapped` (the option `maxRecords` ended it).
+ *   Or `"modelFailed"` with `collection` and `error`: it is read again after a pause, and holds up no other.
+ * - `"syncQueriesReady"`: each was read, or has failed.
+ * - `"syncStarted"` and `"ready"`: once for each start.
+ *
+ * While it runs, there are also:
+ *
+ * - `"outboxMutationEnqueued"`, `"outboxMutationProcessed"` (with `entity`, what the backend has now), `"outboxMutationFailed"`
+ *   (with `error`; the write is quarantined), all with `collection`, `id` and `operation` ("create", "update" or "delete").
+ *   A save that changes a write that still waits adds none. A write whose condition the backend refuses is told by
+ *   `"conditionFailed"`.
+ * - `"syncReceived"` with `collection` and `changes`, `[{"id":…,"change":"create"|"update"|"delete"}]`: what came from the
+ *   backend and is stored.
+ *
+ * @return KV_OK, KV_MISUSE, KV_UNSUPPORTED (no backend, or one without local data), KV_INTERNAL (no thread), KV_STORAGE
+ */
+KV_API kv_status kv_client_start_sync(kv_client *client, kv_error **error_out);
+
+/** Stops synchronising, without waiting: running reads and pushes are cancelled. Local data and pending writes stay. Nothing
+ *  happens if it has not started. Every thread may call this, at any time. @return KV_OK, KV_MISUSE */
+KV_API kv_status kv_client_stop_sync(kv_client *client, kv_error **error_out);
+
+/**
+ * Stops synchronising, and deletes all local data of the client's tag, so that the next start reads everything. Running calls
+ * are cancelled and waited for. The session stays.
+ *
+ * @param discard_pending  not 0: pending writes are lost. 0: #KV_PENDING if there are any, and nothing is stopped or deleted
+ * @return KV_OK, KV_MISUSE, KV_PENDING, KV_STORAGE, KV_FULL, KV_NO_USER
+ */
+KV_API kv_status kv_client_clear(kv_client *client, int32_t discard_pending, kv_error **error_out);
+
+/**
+ * Sets which entities of a collection are synchronised, in place of the one in the option `sync`. What does not match any
+ * more leaves the local store, but for pending writes, and what matches is read, with the next read of the collection, which
+ * follows at once if synchronising has started. It holds until the client is closed.
+ *
+ * @param filter_json  a filter in JSON; NULL: all
+ * @return KV_OK, KV_MISUSE, KV_INVALID (no such model, or no filter)
+ */
+KV_API kv_status kv_client_set_sync_expression(kv_client *client, const char *collection,
+                                               KV_OPTIONAL const char *filter_json,
+                                               kv_error **error_out);
 
 /**
  * Gives the status of a client without a network call:
@@ -874,7 +933,7 @@ typedef struct kv_store kv_store;
  * Opens a store. This is cheap; stores with the same tag share the collection's local data. CONSTRUCTOR
  *
  * @param collection  its name: 1 to 128 bytes, without `/`, control characters or a leading `_`
- * @param type        "sync", "auto", "cache" or "network"
+ * @param type        "sync", "synced" (see kv_client_start_sync()), "auto", "cache" or "network"
  * @param options     `tag` (letters, digits, hyphens; not for network stores), `ttl` (seconds; local
  *                    reads ignore entities written longer ago), and defaults for the calls
  * @return KV_OK, KV_MISUSE, KV_INVALID, KV_PENDING (the data of the tag belongs to another user who has pending writes),

@@ -45,7 +45,7 @@ class Client : public Handle<kv_client, kv_client_close> {
     return detail::open<Client>(kv_client_open, options.data(), options.size());
   }
 
-  /** Opens a collection. The type is "sync", "auto", "cache" or "network". */
+  /** Opens a collection. The type is "sync", "synced", "auto", "cache" or "network". */
   Result<Store> open_store(Parameter collection, Parameter type = "sync", Parameter options = {}) const {
     return detail::open<Store>(kv_store_open, get(), collection.c_str(), type.c_str(), options.c_str());
   }
@@ -117,6 +117,18 @@ class Client : public Handle<kv_client, kv_client_close> {
   }
   /** Switches the log off. */
   Result<void> remove_log() const { return detail::run(kv_client_set_log, get(), 0, nullptr, nullptr, nullptr); }
+  /** Starts to synchronise in the background: see kv_client_start_sync(). */
+  Result<void> start_sync() const { return detail::run(kv_client_start_sync, get()); }
+  /** Stops synchronising. Local data and pending writes stay. */
+  Result<void> stop_sync() const { return detail::run(kv_client_stop_sync, get()); }
+  /** Stops synchronising, and deletes the local data: see kv_client_clear(). */
+  Result<void> clear(bool discard_pending = false) const {
+    return detail::run(kv_client_clear, get(), discard_pending ? 1 : 0);
+  }
+  /** Sets which entities of a collection are synchronised, by a filter in JSON; none: all. */
+  Result<void> set_sync_expression(Parameter collection, Parameter filter = {}) const {
+    return detail::run(kv_client_set_sync_expression, get(), collection.c_str(), filter.c_str());
+  }
   /** Returns the status of the client as JSON, without a network call: see kv_client_status(). */
   Result<Text> status() const { return detail::text(kv_client_status, get()); }
   /**

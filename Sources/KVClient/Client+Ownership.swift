@@ -82,6 +82,7 @@ extension Client {
     openResults.endAll()
     events.publish(.loggedOut(nil))
     follows.receive(.revived)
+    synced.running?.receive(.revived)
   }
 
   /// Throws `.pending` if a logout would lose unsent work.

@@ -38,7 +38,7 @@ package final class Client: Sendable {
   /// Nil: a local database without one.
   let backend: Backend?
   /// Its remote with all that is done around requests.
-  private let remote: LocalFilteringRemote?
+  let remote: LocalFilteringRemote?
   /// Nil without a backend that has users.
   let session: Session?
   let renewal: (any SessionRenewal)?
@@ -47,6 +47,7 @@ package final class Client: Sendable {
   let connectivity: Connectivity
   private let autoPushes: AutoPushes
   package let follows: Follows
+  let synced: SyncedCollections
   let statusObservers = StatusObservers()
   let openResults = OpenResults()
   private let state = Monitor(State())
@@ -66,8 +67,11 @@ package final class Client: Sendable {
     self.autoPushes = autoPushes
     let follows = Follows { [statusObservers] in statusObservers.didChange() }
     self.follows = follows
+    let synced = SyncedCollections(options.synced.expressions)
+    self.synced = synced
     connectivity = Connectivity { [events] isOnline in
       events.publish(isOnline ? .online : .offline)
+      synced.running?.receive(.network(isOnline: isOnline))
       guard isOnline else { return }
       autoPushes.revive()
       follows.receive(.revived)
@@ -123,6 +127,7 @@ package final class Client: Sendable {
   package func close() {
     operations.close()
     follows.close()
+    synced.close()
     statusObservers.close()
     live?.close()
     let (tags, isFirst) = state.withLock { state in
@@ -140,7 +145,7 @@ package final class Client: Sendable {
   /// Whether this is called from a thread of the client's, not one of the host's.
   package var isOwnThread: Bool {
     runners.network.isOwnThread || runners.local.isOwnThread || autoPushes.isOwnThread
-      || follows.isOwnThread
+      || follows.isOwnThread || synced.isOwnThread
   }
 
   // MARK: Stores
@@ -172,6 +177,7 @@ package final class Client: Sendable {
       peers: type.isLocal ? peers(ofTag: tag ?? self.options.tag) : nil)
     let store = DataStore(engine, calls, names: names, context: context)
     if type.isLocal { remember(store, tag ?? self.options.tag) }
+    if type == .synced { try beginSynced(collection, tag: tag) }
     return store
   }
 
@@ -228,7 +234,7 @@ package final class Client: Sendable {
   }
 
   /// That store, or one of our own.
-  private func deciding(_ collection: String, _ tag: String) throws(StoreError) -> DataStore {
+  func deciding(_ collection: String, _ tag: String) throws(StoreError) -> DataStore {
     if let store = decidingStore(collection, tag) { return store }
     return try store(collection, type: StoreType.sync.rawValue, ["tag": .string(tag)])
   }
@@ -236,18 +242,20 @@ package final class Client: Sendable {
   var context: DataStore.StoreContext {
     DataStore.StoreContext(
       log: log, operations: operations, events: events, live: liveData,
-      follows: follows, openResults: openResults,
+      follows: follows, synced: synced, openResults: openResults,
       registerLive: { [weak self] (cancellation) throws(StoreError) in
         guard let self, let live, live.isWanted else { return false }
         try ensureLive(options: Options(), cancellation: cancellation)
         return true
       },
-      didSave: { [autoPushes, follows, statusObservers] in
+      didSave: { [autoPushes, follows, synced, statusObservers] in
+        synced.running?.didSave()
         autoPushes.didSave()
         follows.didSave()
         statusObservers.didChange()
       },
       didClose: { [statusObservers] in statusObservers.didChange() },
+      didSend: { [weak self] in self?.didSend($0) },
       didRefuse: didRefuse, conflicts: backend?.conflicts ?? .clientWins,
       layout: options.models?.layout ?? RecordLayout())
   }
@@ -300,23 +308,38 @@ package final class Client: Sendable {
       let sendGates = SharedSendGates.of(path: directory.file(tag: tag))
       state.tags[tag] = Tag(storage: storage, sendGates: sendGates)
       if options.pushesAutomatically, remote != nil {
-        try autoPushes.add(sendGates.election, work(of: storage, tag))
+        try autoPushes.add(sendGates.election, work(of: storage, tag) { true })
       }
       return storage
     }
   }
 
+  /// Pushes by itself what waits in a tag, while that is `wanted`.
+  func pushInBackground(
+    of storage: Storage, _ tag: String, wanted: @escaping @Sendable () -> Bool
+  ) throws(StoreError) {
+    guard let gates = state.withLock({ $0.tags[tag]?.sendGates }) else { return }
+    try autoPushes.add(gates.election, work(of: storage, tag, wanted))
+  }
+
+  /// From now on pushes find out that they are wanted.
+  func reviveAutoPushes() { autoPushes.revive() }
+
   /// What pushing by itself does in a tag.
-  private func work(of storage: Storage, _ tag: String) -> AutoPush.Work {
+  private func work(
+    of storage: Storage, _ tag: String, _ isWanted: @escaping @Sendable () -> Bool
+  ) -> AutoPush.Work {
     AutoPush.Work(
-      waiting: { () throws(StoreError) in try storage.collectionsWaiting() },
+      waiting: { () throws(StoreError) in isWanted() ? try storage.collectionsWaiting() : [] },
       push: { [weak self] (collection) throws(StoreError) in
         guard let self else { return 0 }
+        tellQueue(of: storage)
         let store = try deciding(collection, tag)
         var options = Options()
         // The schedule is what repeats.
         options.retries = 0
-        return try store.push(DataStore.Run(options), isAutomatic: true).errors.count
+        let run = DataStore.Run(options, cancellation: synced.pushing)
+        return try store.push(run, isAutomatic: true).errors.count
       })
   }
 
@@ -336,6 +359,7 @@ package final class Client: Sendable {
   func revive() {
     autoPushes.revive()
     follows.receive(.revived)
+    synced.running?.receive(.revived)
     statusObservers.didChange()
   }
 
@@ -354,7 +378,8 @@ extension StoreType {
   init(named name: String) throws(StoreError) {
     guard let type = StoreType(rawValue: name) else {
       throw StoreError(
-        .invalid, "The type of a store must be \"sync\", \"auto\", \"cache\" or \"network\".")
+        .invalid,
+        "The type of a store must be \"sync\", \"synced\", \"auto\", \"cache\" or \"network\".")
     }
     self = type
   }

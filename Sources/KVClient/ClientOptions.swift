@@ -25,6 +25,7 @@ struct ClientOptions {
   var pushesAutomatically: Bool
   /// Whether follows use live data before the application registers for it.
   var usesLive: Bool
+  var synced: SyncedOptions
 
   private enum DurabilityName: String, CaseIterable { case full, normal }
 
@@ -52,6 +53,7 @@ struct ClientOptions {
     isSharedDevice = try reader.bool("sharedDevice") ?? false
     pushesAutomatically = try reader.bool("pushAutomatically") ?? false
     usesLive = try reader.bool("live") ?? true
+    synced = try SyncedOptions(&reader)
     calls = try Options(from: &reader)
     if let appSync {
       guard let models else {

@@ -41,6 +41,7 @@ package final class DataStore: Sendable {
     /// Live data, or why there is none.
     var live: Result<LiveData, StoreError>
     var follows: Follows
+    var synced: SyncedCollections
     /// The lists of results that end with a logout.
     var openResults: OpenResults
     /// Registers the active user for live data; false: the application wants none.
@@ -49,6 +50,8 @@ package final class DataStore: Sendable {
     var didSave: @Sendable () -> Void
     /// The application has no use for the store any more.
     var didClose: @Sendable () -> Void
+    /// A push is done with a write: it was processed or has failed, or, nil, was given up for what the backend has.
+    var didSend: @Sendable (BackgroundEvent?) -> Void
     /// The backend refused the session.
     var didRefuse: @Sendable (StoreError) -> Void
     /// What happens to conflicts where nobody says anything else.
@@ -147,14 +150,21 @@ package final class DataStore: Sendable {
     options.conflicts =
       options.conflicts ?? (engine.hasConflictHandler ? .handler : context.conflicts)
     var resolved = resolved(options, run, cancellation: cancellation)
-    resolved.call.quarantined = { [events = context.events, collection = engine.collection] in
-      events.publish(.quarantined(collection: collection, id: $0, $1))
+    resolved.call.quarantined = { [events = context.events, didSend = context.didSend] in
+      events.publish(.quarantined(collection: $0.collection, id: $0.id, $1))
+      didSend(.failed($0, $1))
+    }
+    resolved.call.accepted = { [didSend = context.didSend] in
+      didSend(.processed($0, stored: $1))
     }
     resolved.call.overwritten = { [events = context.events, collection = engine.collection] in
       events.publish(.overwritten(collection: collection, id: $0, theirs: $1))
     }
-    resolved.call.conditionFailed = { [events = context.events, collection = engine.collection] in
-      events.publish(.conditionFailed(collection: collection, id: $0, ours: $1))
+    resolved.call.replaced = { [events = context.events, didSend = context.didSend] write, ours in
+      if write.isConditional {
+        events.publish(.conditionFailed(collection: write.collection, id: write.id, ours: ours))
+      }
+      didSend(nil)
     }
     return resolved
   }
@@ -291,10 +301,18 @@ package final class DataStore: Sendable {
   private func pull(
     _ run: Run, isAutomatic: Bool, _ body: (CallOptions) throws(StoreError) -> PullResult
   ) throws(StoreError) -> PullResult {
-    let result = try publishing(
-      "pull", run: run, isAutomatic: isAutomatic, result: { $0.jsonObject }, body: body)
-    logCounts("pull", "\(result.pulled) pulled, \(result.removed) removed")
-    return result
+    try pull(run, isAutomatic: isAutomatic, result: { $0 }, body)
+  }
+
+  /// Runs something that is told as a pull.
+  func pull<R>(
+    _ run: Run, isAutomatic: Bool, result: (R) -> PullResult,
+    _ body: (CallOptions) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    let outcome = try publishing(
+      "pull", run: run, isAutomatic: isAutomatic, result: { result($0).jsonObject }, body: body)
+    logCounts("pull", "\(result(outcome).pulled) pulled, \(result(outcome).removed) removed")
+    return outcome
   }
 
   /// `isAutomatic`: nobody asked for it.
@@ -392,7 +410,12 @@ package final class DataStore: Sendable {
   }
 
   /// What is here may not be any more what the backend has, without having changed since it was read.
-  private func didForget() { context.follows.receive(.missed, for: engine) }
+  private func didForget() {
+    context.follows.receive(.missed, for: engine)
+    if let index = context.synced.index(of: engine.collection) {
+      context.synced.running?.receive(.missed(index))
+    }
+  }
 
   // MARK: Shared
 

@@ -164,32 +164,3 @@ extension DataStore {
       })
   }
 }
-
-/// Gives a read twice the time after each in which something came and did not end: whoever reads again and again from
-/// the start would never get to the end.
-private final class ReadPatience: Sendable {
-  /// Seconds, unless somebody says otherwise; and the most it becomes.
-  private static let (usual, longest) = (60.0, 3600.0)
-
-  private let factor = Monitor(1.0)
-
-  func reading(
-    _ options: Options, _ cancellation: Cancellation,
-    body: (DataStore.Run) throws(StoreError) -> Void
-  ) throws(StoreError) {
-    var options = options
-    options.timeout = min(
-      Self.longest, (options.timeout ?? Self.usual) * factor.withLock { $0 })
-    let run = DataStore.Run(options, cancellation: cancellation)
-    do throws(StoreError) {
-      try body(run)
-      factor.withLock { $0 = 1 }
-    } catch {
-      let progress = run.progress.snapshot
-      if error.kind == .timeout, progress.bytesDone > 0 || progress.entitiesDone > 0 {
-        factor.withLock { $0 = min($0 * 2, Self.longest) }
-      }
-      throw error
-    }
-  }
-}

@@ -156,6 +156,7 @@ extension Client {
     try ensureLive(options: options, cancellation: cancellation)
     live?.isWanted = true
     follows.receive(.liveWanted)
+    synced.running?.receive(.liveWanted)
   }
 
   /// The same for the library's own use, which says nothing about what the application wants.

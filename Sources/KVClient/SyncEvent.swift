@@ -27,6 +27,8 @@ package enum SyncEvent: Sendable {
   case overwritten(collection: String, id: String, theirs: [UInt8]?)
   /// A write was given up, because its condition does not hold on the backend; `ours` nil: a deletion.
   case conditionFailed(collection: String, id: String, ours: [UInt8]?)
+  /// Of the synchronisation in the background.
+  case background(BackgroundEvent)
 
   /// See kv_client_observe_sync.
   package var json: JSONObject {
@@ -47,6 +49,7 @@ package enum SyncEvent: Sendable {
       var object = Self.object("finished", task)
       object["error"] = .object(error.jsonObject)
       return object
+    case .background(let event): return event.json
     case .offline: return ["event": "offline"]
     case .online: return ["event": "online"]
     case .loggedOut(let error):

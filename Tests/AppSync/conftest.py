@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
 
+import kvstore
 import pytest
 from client import Client
+from devices import Device, Open
 from standin import Options, StandIn
 from standin.clock import Clock
 
@@ -58,3 +62,23 @@ def server(serve: Serve) -> StandIn:
 def client(server: StandIn) -> Client:
     """A client with the API key."""
     return Client(server)
+
+
+@pytest.fixture
+def device(server: StandIn, tmp_path: Path) -> Iterator[Open]:
+    """Opens clients of the server, each with the data of a device by name."""
+    with ExitStack() as stack:
+
+        def start(name: str = "a", **options: Any) -> Device:
+            given = {
+                "backend": "appsync",
+                "endpoint": server.endpoint,
+                "auth": {"apiKey": "da2-standin"},
+                "schema": TASKS,
+                "retries": 0,
+                **options,
+            }
+            client = kvstore.Client(app_key="tasks", data_directory=tmp_path / name, **given)
+            return Device(stack.enter_context(client))
+
+        yield start

@@ -52,6 +52,10 @@ static kv_status handle_kv_subscription_close_subscription(void *a, kv_error **e
 static kv_status handle_kv_subscription_end_subscription(void *a, kv_error **e) { return kv_subscription_end(a, NULL, e); }
 static kv_status handle_kv_subscription_end_async_subscription(void *a, kv_error **e) { return kv_subscription_end_async(a, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
 static kv_status handle_kv_client_observe_sync_client(void *a, kv_error **e) { return kv_client_observe_sync(a, no_kv_event_fn, &freed, count_free, &made_subscription, e); }
+static kv_status handle_kv_client_start_sync_client(void *a, kv_error **e) { return kv_client_start_sync(a, e); }
+static kv_status handle_kv_client_stop_sync_client(void *a, kv_error **e) { return kv_client_stop_sync(a, e); }
+static kv_status handle_kv_client_clear_client(void *a, kv_error **e) { return kv_client_clear(a, 0, e); }
+static kv_status handle_kv_client_set_sync_expression_client(void *a, kv_error **e) { return kv_client_set_sync_expression(a, "a", "a", e); }
 static kv_status handle_kv_client_status_client(void *a, kv_error **e) { return kv_client_status(a, &json, &length, e); }
 static kv_status handle_kv_client_compact_client(void *a, kv_error **e) { return kv_client_compact(a, NULL, &json, &length, e); }
 static kv_status handle_kv_client_compact_async_client(void *a, kv_error **e) { return kv_client_compact_async(a, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
@@ -254,6 +258,7 @@ static kv_status pointer_kv_request_cursor_cursor_out(void *a, kv_error **e) { (
 static kv_status pointer_kv_request_results_results_out(void *a, kv_error **e) { (void)a; return kv_request_results(good_request, NULL, e); }
 static kv_status pointer_kv_request_progress_progress(void *a, kv_error **e) { (void)a; (void)e; return kv_request_progress(good_request, NULL); }
 static kv_status pointer_kv_client_observe_sync_receive(void *a, kv_error **e) { (void)a; return kv_client_observe_sync(good_client, NULL, &freed, count_free, &made_subscription, e); }
+static kv_status pointer_kv_client_set_sync_expression_collection(void *a, kv_error **e) { (void)a; return kv_client_set_sync_expression(good_client, NULL, "a", e); }
 static kv_status pointer_kv_client_status_json_out(void *a, kv_error **e) { (void)a; return kv_client_status(good_client, NULL, &length, e); }
 static kv_status pointer_kv_client_observe_status_receive(void *a, kv_error **e) { (void)a; return kv_client_observe_status(good_client, NULL, &freed, count_free, &made_subscription, e); }
 static kv_status pointer_kv_ping_json_out(void *a, kv_error **e) { (void)a; return kv_ping(good_client, NULL, NULL, &length, e); }
@@ -454,6 +459,10 @@ static const misused_call handle_calls[] = {
     {"kv_subscription_end", "subscription", SUBSCRIPTION, handle_kv_subscription_end_subscription, 0, 1, 0},
     {"kv_subscription_end_async", "subscription", SUBSCRIPTION, handle_kv_subscription_end_async_subscription, 0, 1, 1},
     {"kv_client_observe_sync", "client", CLIENT, handle_kv_client_observe_sync_client, 0, 1, 1},
+    {"kv_client_start_sync", "client", CLIENT, handle_kv_client_start_sync_client, 0, 1, 0},
+    {"kv_client_stop_sync", "client", CLIENT, handle_kv_client_stop_sync_client, 0, 1, 0},
+    {"kv_client_clear", "client", CLIENT, handle_kv_client_clear_client, 0, 1, 0},
+    {"kv_client_set_sync_expression", "client", CLIENT, handle_kv_client_set_sync_expression_client, 0, 1, 0},
     {"kv_client_status", "client", CLIENT, handle_kv_client_status_client, 0, 1, 0},
     {"kv_client_compact", "client", CLIENT, handle_kv_client_compact_client, 0, 1, 0},
     {"kv_client_compact_async", "client", CLIENT, handle_kv_client_compact_async_client, 0, 1, 1},
@@ -659,6 +668,7 @@ static const misused_call pointer_calls[] = {
     {"kv_request_results", "results_out", KINDS, pointer_kv_request_results_results_out, 0, 1, 0},
     {"kv_request_progress", "progress", KINDS, pointer_kv_request_progress_progress, 0, 0, 0},
     {"kv_client_observe_sync", "receive", KINDS, pointer_kv_client_observe_sync_receive, 0, 1, 1},
+    {"kv_client_set_sync_expression", "collection", KINDS, pointer_kv_client_set_sync_expression_collection, 0, 1, 0},
     {"kv_client_status", "json_out", KINDS, pointer_kv_client_status_json_out, 0, 1, 0},
     {"kv_client_observe_status", "receive", KINDS, pointer_kv_client_observe_status_receive, 0, 1, 1},
     {"kv_ping", "json_out", KINDS, pointer_kv_ping_json_out, 0, 1, 0},

@@ -305,6 +305,8 @@ void every_template_compiles() {
   CHECK(!client.create_group("{}") && !client.update_group("g", "{}") && !client.delete_group("g"));
   CHECK(!notes.share("a", "{}") && !notes.unshare("a", "{}"));
   CHECK(!client.ping() && !client.user_exists_async("a")->wait());
+  CHECK(!client.start_sync() && client.stop_sync() && client.set_sync_expression("notes", "{}"));
+  CHECK(client.clear(true));
 }
 
 // One collection of records in memory, which answers on a thread of its own.

@@ -14,6 +14,8 @@ type StoreType string
 const (
 	// Sync reads and writes locally. Pull and Push use the network.
 	Sync StoreType = "sync"
+	// Synced reads and writes locally, and is kept in step with the backend in the background: see [Client.StartSync].
+	Synced StoreType = "synced"
 	// Auto uses the network and falls back to local data.
 	Auto StoreType = "auto"
 	// Cache answers locally and then from the network; see [OnLocalAnswer].
@@ -94,6 +96,8 @@ type Options struct {
 	// SyncInterval is how old a read may be for the backend "appsync" to be asked for what has changed since. The default
 	// is a day.
 	SyncInterval time.Duration `json:"-"`
+	// Sync says how stores of the type [Synced] are kept in step with the backend.
+	Sync *SyncOptions `json:"sync,omitempty"`
 	// LocalOnly makes the client a local database that never uses the network.
 	LocalOnly  bool   `json:"-"`
 	InstanceID string `json:"instanceId,omitempty"`

@@ -68,6 +68,20 @@ type SyncEvent struct {
 	Remote json.RawMessage
 	// Local is what the write whose condition failed was to save. It is null if that was a deletion.
 	Local json.RawMessage
+	// Active says whether the backend answers, IsEmpty whether no write waits.
+	Active, IsEmpty bool
+	// Collections are those that are read, in their order.
+	Collections []string
+	// What reading a collection has changed.
+	Added, Updated, Deleted int
+	// IsFullSync says that all of it was read, IsDeltaSync that only what has changed was.
+	IsFullSync, IsDeltaSync bool
+	// IsComplete says that nothing was left out, IsCapped that MaxRecords has ended the read.
+	IsComplete, IsCapped bool
+	// Entity is what the backend has after a write.
+	Entity json.RawMessage
+	// Changes are the entities that came from the backend.
+	Changes []SyncChange
 }
 
 // ObserveSync calls receive for each event of the client's synchronisation: the start, progress and end of a push, pull

@@ -68,6 +68,8 @@ public enum SyncEvent: Sendable {
   /// A write on a condition was discarded, because the condition does not hold on the backend: the local entity is the
   /// backend's now. `local` is what was to be saved, as JSON; nil: a deletion.
   case conditionFailed(collection: String, id: String, local: [UInt8]?)
+  /// An event of the synchronisation in the background: see `KVStoreClient.startSync`.
+  case background(BackgroundEvent)
   /// Events were dropped because they were not read in time.
   case missed
 
@@ -87,6 +89,7 @@ public enum SyncEvent: Sendable {
     case .loggedOut(let error): self = .loggedOut(error.map(KVStoreError.init))
     case .quarantined(let collection, let id, let error):
       self = .quarantined(collection: collection, id: id, error.map(KVStoreError.init))
+    case .background(let event): self = .background(BackgroundEvent(event))
     case .overwritten(let collection, let id, let theirs):
       self = .overwritten(collection: collection, id: id, remote: theirs)
     case .conditionFailed(let collection, let id, let ours):

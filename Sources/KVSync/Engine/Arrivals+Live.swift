@@ -68,7 +68,7 @@ extension Arrivals {
 
 extension Matcher {
   /// Whether an entity matches. What cannot be evaluated is a failure of the query's.
-  fileprivate func admits(_ entity: [UInt8]) throws(StoreError) -> Bool {
+  func admits(_ entity: [UInt8]) throws(StoreError) -> Bool {
     do throws(QueryError) { return try matches(entity) } catch {
       throw StoreError(error)
     }

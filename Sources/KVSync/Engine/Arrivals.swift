@@ -11,6 +11,8 @@ struct Arrivals: Sendable {
   let fence: ReadWriteFence
   /// The user that writes to the backend: see `CollectionEngine.writer`.
   let writer: @Sendable () throws(StoreError) -> String?
+  /// Hears of the records that a read has changed here; nil: nobody wants to know, which costs less.
+  var received: (@Sendable ([ReceivedRecord]) -> Void)?
 
   // MARK: Proof
 
@@ -60,7 +62,24 @@ struct Arrivals: Sendable {
     in local: any EntityReader & Replica & Tombstones, of reading: ReadWriteFence.Reading
   ) throws(StoreError) -> Int {
     try validate(bytes, outlines)
-    return try fence.storing(reading) {
+    guard let received else { return try storeUntold(bytes, outlines, in: local, of: reading) }
+    let new = try Arrival.changes(bytes, outlines, to: collection, in: local)
+    let count = try storeUntold(bytes, outlines, in: local, of: reading)
+    let isWhole = count == outlines.count
+    var stored: [ReceivedRecord] = []
+    for arrival in new
+    where try isWhole ? true : arrival.isStored(bytes, in: collection, of: local) {
+      stored.append(arrival.record)
+    }
+    if !stored.isEmpty { received(stored) }
+    return count
+  }
+
+  private func storeUntold(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline],
+    in local: any EntityReader & Replica & Tombstones, of reading: ReadWriteFence.Reading
+  ) throws(StoreError) -> Int {
+    try fence.storing(reading) {
       (isSettled) throws(StoreError) in
       let outlines = try withoutLateCreates(bytes, outlines, local: local)
       guard let isSettled else {
@@ -94,11 +113,27 @@ struct Arrivals: Sendable {
   /// Deletes what a read says is gone, except for what was settled since it began, or stored since its mark, perhaps by
   /// another read with a later answer. `version`: which has gone, if that is known.
   func forget(
-    _ ids: [String], in local: any Replica, of reading: ReadWriteFence.Reading,
+    _ ids: [String], in local: any EntityReader & Replica, of reading: ReadWriteFence.Reading,
     at version: RecordVersion? = nil
   ) throws(StoreError) -> Int {
     guard !ids.isEmpty else { return 0 }
-    return try fence.forgetting(ids, of: reading) { (unsettled) throws(StoreError) in
+    guard let received else { return try forgetUntold(ids, in: local, of: reading, at: version) }
+    var here: [String] = []
+    for id in ids where try local.has(id, in: collection) { here.append(id) }
+    let count = try forgetUntold(ids, in: local, of: reading, at: version)
+    var gone: [ReceivedRecord] = []
+    for id in here where try !local.has(id, in: collection) {
+      gone.append(ReceivedRecord(id, .delete))
+    }
+    if !gone.isEmpty { received(gone) }
+    return count
+  }
+
+  private func forgetUntold(
+    _ ids: [String], in local: any Replica, of reading: ReadWriteFence.Reading,
+    at version: RecordVersion?
+  ) throws(StoreError) -> Int {
+    try fence.forgetting(ids, of: reading) { (unsettled) throws(StoreError) in
       try local.forget(unsettled, in: collection, at: version, since: reading.mark)
     }
   }
@@ -138,6 +173,47 @@ struct Arrivals: Sendable {
       return try local.removeArrived(entity, id, in: collection)
     }
     return false
+  }
+}
+
+/// A record of an answer that is not here as it came.
+private struct Arrival {
+  let outline: EntityOutline
+  let record: ReceivedRecord
+
+  /// Those of an answer, before it is stored.
+  static func changes(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], to collection: String,
+    in local: any EntityReader
+  ) throws(StoreError) -> [Arrival] {
+    var changes: [Arrival] = []
+    for outline in outlines {
+      guard let id = outline.id else { continue }
+      var isSame = false
+      let isHere = try local.lend(id, in: collection, writtenSince: nil) { stored in
+        isSame = stored.elementsEqual(bytes[outline.range])
+      }
+      guard !isSame else { continue }
+      changes.append(Arrival(outline: outline, record: .init(id, isHere ? .update : .create)))
+    }
+    return changes
+  }
+
+  /// Whether it is here now as it came.
+  func isStored(
+    _ bytes: UnsafeRawBufferPointer, in collection: String, of local: any EntityReader
+  ) throws(StoreError) -> Bool {
+    var isSame = false
+    _ = try local.lend(record.id, in: collection, writtenSince: nil) { stored in
+      isSame = stored.elementsEqual(bytes[outline.range])
+    }
+    return isSame
+  }
+}
+
+extension EntityReader {
+  fileprivate func has(_ id: String, in collection: String) throws(StoreError) -> Bool {
+    try lend(id, in: collection, writtenSince: nil) { _ in }
   }
 }
 

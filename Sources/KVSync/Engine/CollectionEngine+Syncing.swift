@@ -55,7 +55,7 @@ extension CollectionEngine {
     return refreshed.pullResult
   }
 
-  private func refresher(for operation: String, _ call: Call) throws(StoreError) -> Refresher {
+  func refresher(for operation: String, _ call: Call) throws(StoreError) -> Refresher {
     Refresher(
       self, try localStore(for: operation), remote: try backend(for: operation), call: call)
   }

@@ -16,6 +16,8 @@ package struct PageWish: Sendable {
   package var parts = 1
   /// Whether to find out how many records to expect, and whether all have come.
   package var isCounted = true
+  /// No page is asked for once so many records have come; nil: all are.
+  package var maxRecords: Int?
 
   package init(size: Int, parts: Int = 1, isCounted: Bool = true) {
     self.size = size

@@ -2,11 +2,11 @@ internal import KVBase
 
 /// How a store meets an interrupted network: what it does when a call names no policy of its own.
 package enum StoreType: String, Sendable, CaseIterable {
-  case sync, auto, cache, network
+  case sync, synced, auto, cache, network
 
   package var readPolicy: ReadPolicy {
     switch self {
-    case .sync: .forceLocal
+    case .sync, .synced: .forceLocal
     case .auto: .networkOtherwiseLocal
     case .cache: .both
     case .network: .forceNetwork
@@ -15,7 +15,7 @@ package enum StoreType: String, Sendable, CaseIterable {
 
   package var writePolicy: WritePolicy {
     switch self {
-    case .sync: .forceLocal
+    case .sync, .synced: .forceLocal
     case .auto: .silentLocalThenNetwork
     case .cache: .localThenNetwork
     case .network: .forceNetwork

@@ -38,6 +38,37 @@ package struct RecordLayout: Sendable {
     rules.isEmpty ? [] : rules[RecordID(collection)]?.relations ?? []
   }
 
+  /// The collections with rules of their own: those that others depend on first. Where they depend on each other, and
+  /// else, in the order of their names.
+  package var collectionsInOrder: [String] {
+    let names = rules.keys.map(\.text).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    var needed: [RecordID: [String]] = [:]
+    for name in names {
+      for relation in relations(of: name) {
+        switch relation.link {
+        case .reference: needed[RecordID(name), default: []].append(relation.collection)
+        case .referrers: needed[RecordID(relation.collection), default: []].append(name)
+        case .join(let join, _, _): needed[RecordID(join), default: []].append(name)
+        }
+      }
+    }
+    var order: [String] = []
+    var seen: Set<RecordID> = []
+    // Each with how many of those that it needs were looked at: chains may be long.
+    var open: [(name: String, next: Int)] = names.reversed().map { ($0, 0) }
+    while let (name, next) = open.popLast() {
+      if next == 0, !seen.insert(RecordID(name)).inserted { continue }
+      let others = needed[RecordID(name)] ?? []
+      guard next < others.count else {
+        order.append(name)
+        continue
+      }
+      open.append((name, next + 1))
+      if !seen.contains(RecordID(others[next])) { open.append((others[next], 0)) }
+    }
+    return order
+  }
+
   /// Whether others are removed with its records.
   package func isOwner(_ collection: String) -> Bool {
     relations(of: collection).contains(where: \.isOwner)

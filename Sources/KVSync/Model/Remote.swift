@@ -264,11 +264,15 @@ package struct Call: Sendable {
   /// Hears how many entities a find will bring, where the backend can tell; nil: nobody wants to know.
   package var counted: Progress.Part?
   /// Hears of each write that will not be sent any more, and why.
-  package var quarantined: @Sendable (_ id: String, StoreError) -> Void = { _, _ in }
+  package var quarantined: @Sendable (PendingWrite, StoreError) -> Void = { _, _ in }
+  /// Hears of each write that the backend has accepted; `stored`: what it has now, if it says so.
+  package var accepted: @Sendable (PendingWrite, _ stored: [UInt8]?) -> Void = { _, _ in }
+  /// Hears of the records that a read has changed here; nil: nobody wants to know.
+  package var received: (@Sendable ([ReceivedRecord]) -> Void)?
   /// Hears of each version of the backend's that a write has replaced unseen; `theirs` nil: it was deleted there.
   package var overwritten: @Sendable (_ id: String, _ theirs: [UInt8]?) -> Void = { _, _ in }
-  /// Hears of each write that was given up because its condition does not hold on the backend; `ours` nil: a deletion.
-  package var conditionFailed: @Sendable (_ id: String, _ ours: [UInt8]?) -> Void = { _, _ in }
+  /// Hears of each write that was given up for what the backend has; `ours` nil: a deletion.
+  package var replaced: @Sendable (PendingWrite, _ ours: [UInt8]?) -> Void = { _, _ in }
   package var conflicts: ConflictStrategy
   /// Whether a push sends what was set aside as well.
   package var retriesQuarantined = false

@@ -7,6 +7,10 @@ extension CollectionEngine {
     /// Whether to list what there is and fetch what differs, where nothing better is possible.
     package var comparesVersions: Bool
 
+    /// A read of everything ends once it has so many records, and is not complete then; nil: it never does. Read page by
+    /// page, it ends with the page.
+    package var maxRecords: Int?
+
     package init(
       paging: Paging = .off, usesChanges: Bool = false, comparesVersions: Bool = false
     ) {

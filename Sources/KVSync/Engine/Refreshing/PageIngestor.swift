@@ -46,7 +46,7 @@ struct PageIngestor {
 
   func store(_ batch: RecordBatch, _ refreshed: inout Refreshed) throws(StoreError) {
     guard batch.count > 0 else { return }
-    refreshed.pulled += try engine.arrivals.store(
+    refreshed.pulled += try refresher.arrivals.store(
       batch.bytes, batch.outlines, in: local, of: reading)
     refreshed.received += batch.count
     if refreshed.ids != nil { refreshed.ids?.append(contentsOf: batch.outlines.compactMap(\.id)) }
@@ -94,6 +94,10 @@ extension PageIngestor {
         }
         refreshed.add(page)
         return page.next
+      }
+      if let limit = wish.maxRecords, refreshed.received >= limit, next != nil {
+        (refreshed.isCapped, refreshed.isComplete) = (true, false)
+        return
       }
     }
   }
@@ -199,8 +203,8 @@ extension PageIngestor {
     var gone = Set(ids.map(RecordID.init))
     for (key, entity) in try engine.backendEntities(try known(ids), remote, call: call)
     where others.contains(where: { $0.holds(entity.bytes) }) {
-      let outline = try engine.arrivals.accepted(entity.bytes, as: key.text)
-      try engine.arrivals.store(entity.bytes, outline, in: local, of: reading)
+      let outline = try refresher.arrivals.accepted(entity.bytes, as: key.text)
+      try refresher.arrivals.store(entity.bytes, outline, in: local, of: reading)
       gone.remove(key)
     }
     return ids.filter { gone.contains(RecordID($0)) }

@@ -12,6 +12,10 @@ struct Refreshed {
   var pages = 0
   /// Whether what did not come is not there.
   var isComplete = true
+  /// Whether only what has changed was read.
+  var isDelta = false
+  /// Whether reading ended at the most records that are wanted.
+  var isCapped = false
   /// When the backend began to evaluate the first page.
   var startedAt: BackendMoment?
 }
@@ -32,6 +36,7 @@ extension Refreshed {
     received += part.received
     answered += part.answered
     isComplete = isComplete && part.isComplete
+    isCapped = isCapped || part.isCapped
   }
 
   /// What a pull says of it.

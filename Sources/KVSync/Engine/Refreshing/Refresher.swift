@@ -11,12 +11,16 @@ struct Refresher {
   let local: any LocalStore
   let remote: any Remote
   let call: Call
+  let arrivals: Arrivals
 
   init(_ engine: CollectionEngine, _ local: any LocalStore, remote: any Remote, call: Call) {
     self.engine = engine
     self.local = local
     self.remote = remote
     self.call = call
+    var arrivals = engine.arrivals
+    arrivals.received = call.received
+    self.arrivals = arrivals
   }
 
   var collection: String { engine.collection }
@@ -33,7 +37,9 @@ struct Refresher {
     switch how.paging {
     case .off: return try refreshWhole(query)
     case .pages(let size, let ranges):
-      return try refreshPaged(query, PageWish(size: max(1, size), parts: ranges))
+      var wish = PageWish(size: max(1, size), parts: ranges)
+      wish.maxRecords = how.maxRecords
+      return try refreshPaged(query, wish)
     }
   }
 
@@ -74,10 +80,10 @@ struct Refresher {
     return try fence.reading(since: mark) { (again) throws(StoreError) in
       let found = try engine.backendEntities(ids, remote, call: call)
       for (id, entity) in found {
-        let outline = try engine.arrivals.accepted(entity.bytes, as: id.text)
-        try engine.arrivals.store(entity.bytes, outline, in: local, of: again)
+        let outline = try arrivals.accepted(entity.bytes, as: id.text)
+        try arrivals.store(entity.bytes, outline, in: local, of: again)
       }
-      _ = try engine.arrivals.forget(
+      _ = try arrivals.forget(
         ids.filter { found[RecordID($0)] == nil }, in: local, of: again)
       var missing: [String] = []
       for id in fence.settled(since: again) where found[RecordID(id)] != nil {
@@ -168,7 +174,8 @@ extension Refresher {
         return nil
       }
       left = try ingestor.settle(left, heldBy: try heldQueries(but: key, during: reading))
-      refreshed.removed += try engine.arrivals.forget(left, in: local, of: reading)
+      refreshed.isDelta = true
+      refreshed.removed += try arrivals.forget(left, in: local, of: reading)
       try recheckSettled(during: reading)
       _ = try local.finishRefresh(
         of: collection, from: mark, deletingUnseen: nil,
@@ -182,7 +189,7 @@ extension Refresher {
   ) throws(StoreError) -> Int {
     var removed = 0
     for (version, some) in Dictionary(grouping: gone, by: \.version) {
-      removed += try engine.arrivals.forget(
+      removed += try arrivals.forget(
         some.map(\.id), in: local, of: reading, at: version)
     }
     return removed

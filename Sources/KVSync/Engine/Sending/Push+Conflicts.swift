@@ -72,7 +72,7 @@ extension Push {
     let unknown = conflicts.filter { $0.theirs == nil }.map(\.sent.write.id)
     let found = try engine.backendEntities(unknown, remote, call: call)
     var round = Round()
-    var accepted: [(write: PendingWrite, theirs: RemoteVersion)] = []
+    var replaced: [(sent: OutgoingWrite, theirs: RemoteVersion)] = []
     var again: [PendingWrite] = []
     for conflict in conflicts {
       let write = conflict.sent.write
@@ -91,8 +91,7 @@ extension Push {
       switch verdict {
       case .done: round.confirmed.append((write, theirs.bytes))
       case .take:
-        accepted.append((write, theirs))
-        if write.isConditional { call.conditionFailed(write.id, conflict.sent.body) }
+        replaced.append((conflict.sent, theirs))
       case .overwrite, .again:
         let change: RebasedChange =
           if case .again(let change) = verdict { change } else { .unchanged }
@@ -105,7 +104,7 @@ extension Push {
       }
     }
     try write(round)
-    if !accepted.isEmpty { try acceptRemote(accepted) }
+    if !replaced.isEmpty { try acceptRemote(replaced) }
     return again
   }
 
@@ -124,12 +123,13 @@ extension Push {
   }
 
   private func acceptRemote(
-    _ accepted: [(write: PendingWrite, theirs: RemoteVersion)]
+    _ replaced: [(sent: OutgoingWrite, theirs: RemoteVersion)]
   ) throws(StoreError) {
-    try engine.sendGate.fence.settling(accepted.map(\.write.id)) { () throws(StoreError) in
-      try local.acceptRemote(accepted)
+    try engine.sendGate.fence.settling(replaced.map(\.sent.write.id)) { () throws(StoreError) in
+      try local.acceptRemote(replaced.map { ($0.sent.write, $0.theirs) })
     }
-    call.progress.update { $0.entitiesDone += UInt64(accepted.count) }
+    for (sent, _) in replaced { call.replaced(sent.write, sent.body) }
+    call.progress.update { $0.entitiesDone += UInt64(replaced.count) }
   }
 }
 

@@ -170,7 +170,7 @@ struct Push {
       QuarantinedWrite(write: write, error: error, theirs: round.theirs[RecordID(write.id)])
     }
     if !refused.isEmpty { try local.quarantine(refused) }
-    for one in refused { call.quarantined(one.write.id, one.error) }
+    for one in refused { call.quarantined(one.write, one.error) }
     failures += round.failed.map { failed in
       var error = failed.error
       error.index = indices[RecordID(failed.write.id)]
@@ -187,7 +187,8 @@ struct Push {
       try local.confirm(confirmed)
     }
     pushed += confirmed.count
-    for (write, _) in confirmed {
+    for (write, stored) in confirmed {
+      call.accepted(write, stored)
       guard let theirs = overwriting.removeValue(forKey: RecordID(write.id)) else { continue }
       overwritten += 1
       call.overwritten(write.id, theirs.bytes)

@@ -105,6 +105,8 @@ class ClientOptions(CallOptions, total=False):
     #: In seconds: how old a read may be for the backend `"appsync"` to be asked for what has
     #: changed since; after an older one everything is read; default: 86,400.
     sync_interval: float
+    #: How stores of the type `"synced"` are kept in step with the backend; default: `{}`.
+    sync: Mapping[str, Any]
     #: A dedicated instance, in place of `host`: `https://<instanceId>-baas.kinvey.com`.
     instance_id: str
     #: Calls without a user act as the application's master; not for programs that you give away.

@@ -11,7 +11,7 @@ from ._option_types import CallOptions
 from .errors import invalid
 from .values import to_json_value
 
-StoreType = Literal["sync", "auto", "cache", "network"]
+StoreType = Literal["sync", "synced", "auto", "cache", "network"]
 
 
 class Condition(TypedDict, total=False):

@@ -58,6 +58,10 @@ _active = _native.function("kv_user_active")
 _status = _native.function("kv_client_status")
 _repair = _native.function("kv_client_repair")
 _login_page = _native.function("kv_user_login_page")
+_start_sync = _native.function("kv_client_start_sync")
+_stop_sync = _native.function("kv_client_stop_sync")
+_clear = _native.function("kv_client_clear")
+_set_sync_expression = _native.function("kv_client_set_sync_expression")
 
 _ENTITY: Final = TextReader(decode_entity)
 _SIZES: Final[TextReader[dict[str, int]]] = TextReader(from_json)
@@ -470,6 +474,34 @@ class Client(Closing):
 
         handle = begin("kv_client_observe_sync", self, self.handle, receive=on_event, ended=ended)
         return Subscription(handle, self)
+
+    def start_sync(self) -> None:
+        """Start to synchronise in the background; opening a "synced" store does this too.
+
+        With a schema all models are synchronised, else the collections of "synced" stores. The
+        events are those of :meth:`observe_sync`.
+        """
+        _native.call(_start_sync, self.handle)
+
+    def stop_sync(self) -> None:
+        """Stop synchronising in the background. Local data and pending writes stay."""
+        _native.call(_stop_sync, self.handle)
+
+    def clear(self, *, discard_pending: bool = False) -> None:
+        """Stop synchronising, and delete all local data, so that the next start reads everything.
+
+        It raises :class:`PendingError`, and stops and deletes nothing, if there are pending writes,
+        unless ``discard_pending``.
+        """
+        _native.call(_clear, self.handle, int(discard_pending))
+
+    def set_sync_expression(self, collection: str, filter: Mapping[str, Any] | None) -> None:
+        """Set which entities of a collection are synchronised; None: all.
+
+        Others leave the local store, except for pending writes.
+        """
+        text = None if filter is None else to_json(filter)
+        _native.call(_set_sync_expression, self.handle, to_text(collection, "the collection"), text)
 
     def status(self) -> ClientStatus:
         """Return the state of the client and what it is doing, without a network call."""

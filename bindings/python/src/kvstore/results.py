@@ -188,6 +188,9 @@ class SyncEvent:
     remote: Mapping[str, Any] | None = None
     #: What the write whose condition failed was to save. It is None, too, if it was a deletion.
     local: Mapping[str, Any] | None = None
+    #: All members of the event, as the library writes them: see ``kv_client_start_sync`` for those
+    #: of the synchronisation in the background.
+    members: Mapping[str, Any] = field(default_factory=dict)
 
 
 def decode_sync_event(text: bytes) -> SyncEvent:
@@ -214,6 +217,7 @@ def decode_sync_event(text: bytes) -> SyncEvent:
         id=members.get("id"),
         remote=members.get("remote"),
         local=members.get("local"),
+        members=members,
     )
 
 

@@ -375,6 +375,31 @@ class ClientCalls:
             lambda done: self.blocking.user_exists_async(username, on_answer=done, **options)
         )
 
+    async def start_sync(self) -> None:
+        """Start to synchronise in the background; opening a "synced" store does this too.
+
+        See :meth:`kvstore.Client.start_sync`.
+        """
+        await in_thread(self.blocking.start_sync)
+
+    async def stop_sync(self) -> None:
+        """Stop synchronising in the background. Local data and pending writes stay."""
+        await in_thread(self.blocking.stop_sync)
+
+    async def clear(self, *, discard_pending: bool = False) -> None:
+        """Stop synchronising, and delete all local data, so that the next start reads everything.
+
+        See :meth:`kvstore.Client.clear`.
+        """
+        await in_thread(self.blocking.clear, discard_pending=discard_pending)
+
+    async def set_sync_expression(self, collection: str, filter: Mapping[str, Any] | None) -> None:
+        """Set which entities of a collection are synchronised; None: all.
+
+        See :meth:`kvstore.Client.set_sync_expression`.
+        """
+        await in_thread(self.blocking.set_sync_expression, collection, filter)
+
     async def status(self) -> ClientStatus:
         """Return the state of the client and what it is doing, without a network call."""
         return await in_thread(self.blocking.status)
