@@ -20,7 +20,7 @@ package final class PostgresStore: ServerStore {
     package var isVisit = false
     /// Whether a write returns only when it is on the disk.
     package var isDurable = true
-    /// How many connections to the server there are at the most, besides the two of the feed.
+    /// How many connections to the server there are at the most, besides those of the feed and of what reads for many.
     package var connections = 20
 
     package init() {}
@@ -44,6 +44,7 @@ package final class PostgresStore: ServerStore {
   package var isLocal: Bool { false }
   private let database: PostgresDatabase
   private let writer: AppWriter
+  private let reader: SharedReader
   private let ownCollections: PostgresCollections
   private let journal: LiveJournal
   private let feed: CommitFeed
@@ -60,7 +61,8 @@ package final class PostgresStore: ServerStore {
   /// Opens a database, whose tables are made if there are none. `address`: a URI, as libpq takes it.
   package init(_ address: String, _ settings: Settings, log: Log) throws(Failure) {
     database = PostgresDatabase(
-      address, connections: settings.connections, isDurable: settings.isDurable)
+      address, connections: settings.connections + SharedReader.threads,
+      isDurable: settings.isDurable)
     do throws(PostgresError) {
       let connection = try database.connect()
       try PostgresSchema.migrate(connection)
@@ -77,11 +79,12 @@ package final class PostgresStore: ServerStore {
     let feed = CommitFeed(database, epoch: epoch, log: log)
     self.feed = feed
     let clocks = AppClocks(database)
-    writer = AppWriter(database, clocks) { feed.wake() }
+    writer = AppWriter(database, clocks) { feed.wake(after: $0) }
     let defaults = CollectionDefaults(
       permissions: settings.permissions, historyDays: settings.historyDays)
     ownCollections = PostgresCollections(writer, defaults)
-    entities = PostgresEntities(writer, ownCollections, clocks: clocks)
+    reader = SharedReader(database)
+    entities = PostgresEntities(writer, ownCollections, reader: reader, clocks: clocks)
     indexes = PostgresIndexes(writer, ownCollections)
     accounts = PostgresAccounts(writer, ownCollections)
     sessions = PostgresSessions(writer)
@@ -161,6 +164,7 @@ package final class PostgresStore: ServerStore {
   package func close() {
     upkeep.close()
     feed.close()
+    reader.close()
     database.close()
   }
 }

@@ -86,6 +86,10 @@ package final class Matcher: Sendable {
     Predicate.merged(alternatives: parts).map { prepare($0, &slots, within: budget) }
   }
 
+  /// Bytes that every entity has that matches, unless it has a backslash: for a store that can leave out the others before
+  /// they are matched. Nil: nothing in particular.
+  package var requiredText: [UInt8]? { required?.text }
+
   /// Whether a stored entity is what the predicate asks for. At most one pass over its bytes, which ends
   /// when all that is asked for was seen. Throws when a regular expression takes too long, with the entity's id,
   /// and when the budget is exhausted.

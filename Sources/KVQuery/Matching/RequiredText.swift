@@ -34,6 +34,9 @@ final class RequiredText: @unchecked Sendable {
     }
   }
 
+  /// The text, or its beginning.
+  var text: [UInt8] { Array(bytes) }
+
   /// False only if the text is not in the entity.
   @inline(__always)
   func mayBe(in entity: UnsafeRawBufferPointer) -> Bool {

@@ -42,11 +42,15 @@ extension Service {
   ) throws(ServerError) -> Response {
     let key = call.collection(name)
     if let filter = call.filter { try checkMatch(call, in: key, id: id, filter: filter) }
-    let found = try store.entities.get(id, in: key, for: call.claim)
-    var body = found.body
-    if let change = call.afterFetch { body = try Self.changed(body, by: change) }
-    guard body.count > 0 else { throw ServerError(.entityNotFound) }
-    var response = Response.json(200, body)
+    var found = try store.entities.get(id, in: key, for: call.claim)
+    if let change = call.afterFetch { found.body = try Self.changed(found.body, by: change) }
+    guard found.body.count > 0 else { throw ServerError(.entityNotFound) }
+    return response(found)
+  }
+
+  /// The answer to a get of one entity.
+  func response(_ found: FoundEntity) -> Response {
+    var response = Response.json(200, found.body)
     response.headers += moment(found.start)
     response.headers.append(Self.revision(found.modified))
     return response

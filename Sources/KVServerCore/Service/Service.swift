@@ -86,6 +86,7 @@ package final class Service: RequestHandler, Sendable {
   package func handle(_ request: Request, _ reply: any Reply) {
     do throws(ServerError) {
       let route = try route(of: request)
+      if try answersLater(request, route, reply: reply) { return }
       guard let pool = pool(for: route, request) else {
         return perform(route, request, reply: reply)
       }
@@ -116,6 +117,26 @@ package final class Service: RequestHandler, Sendable {
     request.budget.resume()
     defer { request.budget.pause() }
     reply.send(answer(request, route))
+  }
+
+  /// Has the store find an entity without a thread that waits for it. False: the request has to take the usual way.
+  private func answersLater(
+    _ request: Request, _ route: Route, reply: any Reply
+  ) throws(ServerError) -> Bool {
+    guard !store.isLocal, case .entity(let key, let name, id: let id) = route,
+      request.method == .get || request.method == .head, CollectionName.fault(in: name) == nil,
+      settings.logic[RecordID(key)] == nil
+    else { return false }
+    let call = try open(request, route, app: key)
+    return store.entities.get(id, in: call.collection(name), for: call.claim) { [self] found in
+      do throws(ServerError) {
+        var response = response(try found.get())
+        response.mark(for: call)
+        reply.send(response)
+      } catch {
+        reply.send(refusal(error, request))
+      }
+    }
   }
 
   package func refuse(_ problem: RequestProblem, requestId: String) -> Response {

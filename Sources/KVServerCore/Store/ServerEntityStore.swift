@@ -14,7 +14,14 @@ package protocol ServerEntityStore: Sendable {
   /// One entity, its last change, and the time of the read.
   func get(
     _ id: String, in collection: CollectionKey, for claim: Claim
-  ) throws(ServerError) -> (body: Payload, modified: Timestamp, start: Timestamp)
+  ) throws(ServerError) -> FoundEntity
+
+  /// The same, without waiting: `tell` is called with it once, on any thread. False: that cannot be done now, and `tell` is
+  /// never called.
+  func get(
+    _ id: String, in collection: CollectionKey, for claim: Claim,
+    then tell: @escaping @Sendable (Result<FoundEntity, ServerError>) -> Void
+  ) -> Bool
 
   /// The entities that a query selects, in its order, from its offset on.
   func find(
@@ -58,7 +65,17 @@ package protocol ServerEntityStore: Sendable {
   ) throws(ServerError) -> Int
 }
 
+/// An entity, its last change, and the time of the read.
+package typealias FoundEntity = (body: Payload, modified: Timestamp, start: Timestamp)
+
 extension ServerEntityStore {
+  package func get(
+    _: String, in _: CollectionKey, for _: Claim,
+    then _: @escaping @Sendable (Result<FoundEntity, ServerError>) -> Void
+  ) -> Bool {
+    false
+  }
+
   /// Carries out one write. Nil: the entity was deleted.
   package func perform(
     _ write: EntityWrite, in collection: CollectionKey, for claim: Claim

@@ -8,11 +8,12 @@ internal import KVServerCore
 final class AppWriter: Sendable {
   let database: PostgresDatabase
   private let clocks: AppClocks
-  /// Called after each commit, by the thread that has written.
-  private let didCommit: @Sendable () -> Void
+  /// Called after each commit, by the thread that has written, with the number of the app.
+  private let didCommit: @Sendable (Int64) -> Void
 
   init(
-    _ database: PostgresDatabase, _ clocks: AppClocks, didCommit: @escaping @Sendable () -> Void
+    _ database: PostgresDatabase, _ clocks: AppClocks,
+    didCommit: @escaping @Sendable (Int64) -> Void
   ) {
     self.database = database
     self.clocks = clocks
@@ -55,7 +56,7 @@ final class AppWriter: Sendable {
         try Self.has(mark, at: time, of: app, on: connection)
       }
       clocks.saw(time, of: app)
-      didCommit()
+      didCommit(app)
       return result
     } catch {
       throw ServerError(error)

@@ -76,6 +76,11 @@ final class PostgresDatabase: Sendable {
     }
   }
 
+  /// Runs statements that have nothing to do with each other, in one round trip; gives the rows of each.
+  func readEach(_ statements: [SQL]) throws(PostgresError) -> [ResultRows] {
+    try repeating { (connection) throws(PostgresError) in try connection.runAll(statements) }
+  }
+
   /// Runs statements that read one state of the database, in one round trip.
   func readTogether(_ statements: [SQL]) throws(PostgresError) -> [ResultRows] {
     try repeating { (connection) throws(PostgresError) in

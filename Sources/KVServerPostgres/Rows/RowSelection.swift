@@ -42,7 +42,13 @@ struct RowSelection: Sendable {
   var condition: SQL {
     let readable: SQL = "collection = \(bind: collection) AND \(access.condition)"
     if let rows = use?.rows { return "\(readable) AND n IN (\(SQL(rows)))" }
-    return ids.map { "\(readable) AND id = ANY(\(bind: $0))" } ?? readable
+    if let ids { return "\(readable) AND id = ANY(\(bind: ids))" }
+    guard let text = matcher?.requiredText, use == nil else { return readable }
+    // What cannot match need not be sent. A text may be stored with escapes.
+    return """
+      \(readable)
+        AND (position(\(bind: text) IN body) > 0 OR position('\\x5c'::bytea IN body) > 0)
+      """
   }
 
   /// Whether an entity that `condition` has let through is selected.

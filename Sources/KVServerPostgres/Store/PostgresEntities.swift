@@ -8,10 +8,14 @@ final class PostgresEntities: ServerEntityStore {
   let collections: PostgresCollections
   let known = KnownCollections()
   private let writer: AppWriter
+  private let reader: SharedReader
   private let clocks: AppClocks
 
-  init(_ writer: AppWriter, _ collections: PostgresCollections, clocks: AppClocks) {
+  init(
+    _ writer: AppWriter, _ collections: PostgresCollections, reader: SharedReader, clocks: AppClocks
+  ) {
     database = writer.database
+    self.reader = reader
     self.writer = writer
     self.collections = collections
     self.clocks = clocks
@@ -26,15 +30,34 @@ final class PostgresEntities: ServerEntityStore {
 
   func get(
     _ id: String, in key: CollectionKey, for claim: Claim
-  ) throws(ServerError) -> (body: Payload, modified: Timestamp, start: Timestamp) {
-    let found = try storage { () throws(PostgresError) in
+  ) throws(ServerError) -> FoundEntity {
+    let rows = try storage { () throws(PostgresError) in
       try database.read(CollectionState.select(key, for: claim, with: id))
     }
-    let state = collections.state(key, found, for: claim)
+    return try entity(id, rows, in: key, for: claim)
+  }
+
+  func get(
+    _ id: String, in key: CollectionKey, for claim: Claim,
+    then tell: @escaping @Sendable (Result<FoundEntity, ServerError>) -> Void
+  ) -> Bool {
+    reader.read(CollectionState.select(key, for: claim, with: id)) { [self] rows in
+      tell(
+        Result { () throws(ServerError) in
+          try entity(id, rows.mapError { ServerError($0) }.get(), in: key, for: claim)
+        })
+    }
+  }
+
+  /// Reads what `CollectionState.select` gives with an entity.
+  private func entity(
+    _ id: String, _ rows: ResultRows, in key: CollectionKey, for claim: Claim
+  ) throws(ServerError) -> FoundEntity {
+    let state = collections.state(key, rows, for: claim)
     let viewer = try state.viewer()
     let access = state.access(try viewer.rule(for: .read), for: viewer)
-    guard !found.isNull(0, 1) else { throw ServerError(.entityNotFound) }
-    let row = StoredRow(found, 0, from: 1)
+    guard !rows.isNull(0, 1) else { throw ServerError(.entityNotFound) }
+    let row = StoredRow(rows, 0, from: 1)
     guard access.allows(row) else { throw .forbidden(id) }
     return (Payload(row.version.body), row.version.modified, state.readTime)
   }
