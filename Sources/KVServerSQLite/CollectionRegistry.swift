@@ -17,6 +17,12 @@ final class CollectionRegistry: Sendable {
   private let defaults: Permissions
   private let historyDays: Int
   private let collections: Monitor<[Key: EntityCollection]>
+  /// Held by whoever changes what is found under a name, from finding it to the end of the change; alone by whoever changes
+  /// names.
+  let naming = SharedLock()
+  /// Held by a read while it takes its time and finds its collection, and alone while names change: so a read that finds what
+  /// had a name before has an earlier time than the change.
+  let finding = SharedLock()
 
   /// `defaults`: for collections without permissions of their own. `historyDays`: how long those without a setting of
   /// their own keep deletions; 0: not at all.
@@ -60,8 +66,11 @@ final class CollectionRegistry: Sendable {
     collections.withLock { $0[Key(key)] }
   }
 
-  func permissions(of key: CollectionKey) -> Permissions {
-    key.isOwn ? .sharedByACL : find(key)?.permissions ?? defaults
+  func permissions(of key: CollectionKey) -> Permissions { permissions(of: key, find(key)) }
+
+  /// `collection`: what was found under the key; nil: there is none.
+  func permissions(of key: CollectionKey, _ collection: EntityCollection?) -> Permissions {
+    key.isOwn ? .sharedByACL : collection?.permissions ?? defaults
   }
 
   /// The collection, made if there is none: collections come about when they are first written to.
@@ -106,6 +115,14 @@ final class CollectionRegistry: Sendable {
         """)
     }
     collection.state.withLock { $0.permissions = permissions ?? defaults }
+  }
+
+  /// Says that two collections of an app have each other's names now.
+  func exchangeNames(of one: EntityCollection, _ other: EntityCollection) {
+    collections.withLock {
+      $0[Key(other.key)] = one.named(other.name)
+      $0[Key(one.key)] = other.named(one.name)
+    }
   }
 
   /// All collections that clients can name.

@@ -24,6 +24,11 @@ final class EntityCollection: Sendable {
     case interrupted
     /// All changes since then are known.
     case on(since: Timestamp, days: Int)
+
+    /// The same without what was known before a moment.
+    func restarted(at since: Timestamp) -> History {
+      if case .on(_, let days) = self { .on(since: since, days: days) } else { self }
+    }
   }
 
   let number: Int64
@@ -35,13 +40,22 @@ final class EntityCollection: Sendable {
   let formerAccess: String
   let state: Monitor<State>
 
-  init(number: Int64, _ key: CollectionKey, state: State) {
+  convenience init(number: Int64, _ key: CollectionKey, state: State) {
+    self.init(number: number, key, sharing: Monitor(state))
+  }
+
+  private init(number: Int64, _ key: CollectionKey, sharing state: Monitor<State>) {
     self.number = number
     self.key = key
     table = Self.table(number)
     tombstones = Self.tombstones(number)
     formerAccess = Self.formerAccess(number)
-    self.state = Monitor(state)
+    self.state = state
+  }
+
+  /// The same collection under another name.
+  func named(_ name: String) -> EntityCollection {
+    EntityCollection(number: number, CollectionKey(app: app, name: name), sharing: state)
   }
 
   /// The table of the collection of a number.

@@ -90,7 +90,14 @@ final class Histories: CollectionStore {
   func historyStart(of key: CollectionKey) -> Timestamp? { start(of: collections.find(key)) }
 
   func set(historyDays days: Int?, of key: CollectionKey) throws(ServerError) {
-    let collection = try make(key)
+    try collections.naming.withLock { () throws(ServerError) in
+      try set(historyDays: days, of: try make(key))
+    }
+  }
+
+  private func set(
+    historyDays days: Int?, of collection: EntityCollection
+  ) throws(ServerError) {
     try Entities.storage { () throws(SQLiteError) in
       try entities.database.write { (connection: borrowing Connection) throws(SQLiteError) in
         try connection.run(
@@ -105,11 +112,81 @@ final class Histories: CollectionStore {
   }
 
   func set(_ permissions: Permissions?, of key: CollectionKey) throws(ServerError) {
-    let collection = try make(key)
-    try Entities.storage { () throws(SQLiteError) in
-      try collections.set(permissions, of: collection)
+    try collections.naming.withLock { () throws(ServerError) in
+      let collection = try make(key)
+      try Entities.storage { () throws(SQLiteError) in
+        try collections.set(permissions, of: collection)
+      }
+      try recordRuleChange(of: collection)
     }
-    try recordRuleChange(of: collection)
+  }
+
+  func rename(_ key: CollectionKey, to name: String) throws(ServerError) {
+    try collections.naming.withLockAlone { () throws(ServerError) in
+      guard let collection = collections.find(key) else { throw ServerError(.collectionNotFound) }
+      let other = try make(CollectionKey(app: key.app, name: name))
+      try turn.withLockNotifyingAll { (_) throws(ServerError) in
+        try collections.finding.withLockAlone { () throws(ServerError) in
+          try exchangeNames(of: collection, other)
+        }
+      }
+      guard isVisit else { return try applySettings(other) }
+      // The default is not known here; the other collection follows it.
+      if collection.history != .off, other.history == .off {
+        try turn.withLockNotifyingAll { (_) throws(ServerError) in try begin(other, days: 0) }
+      }
+    }
+  }
+
+  /// `other`, which must be empty, gets the settings as well.
+  private func exchangeNames(
+    of collection: EntityCollection, _ other: EntityCollection
+  ) throws(ServerError) {
+    let since = try entities.write {
+      (connection, now) throws(SQLiteError) -> Result<Timestamp, ServerError> in
+      let used = try connection.statement("SELECT 1 FROM \(sql: other.table) LIMIT 1")
+      if try used.step() { return .failure(.isInUse(other.name)) }
+      let since = Timestamp(milliseconds: now.milliseconds + 1)
+      try Self.exchangeNames(of: collection, other, since: since, on: connection)
+      return .success(since)
+    }.get()
+    let settings = collection.state.withLock { state in
+      state.history = state.history.restarted(at: since)
+      return state
+    }
+    other.state.withLock { state in
+      let history = state.history.restarted(at: since)
+      state = settings
+      state.history = history
+    }
+    collections.exchangeNames(of: collection, other)
+  }
+
+  private static func exchangeNames(
+    of collection: EntityCollection, _ other: EntityCollection, since: Timestamp,
+    on connection: borrowing Connection
+  ) throws(SQLiteError) {
+    // No two may have one name, not even for a moment; the empty one is nobody's.
+    try connection.run(
+      "UPDATE collection SET name = '' WHERE number = \(bind: collection.number)")
+    try connection.run(
+      """
+      UPDATE collection
+      SET (name, permissions, history_days, read_rule, rule_since) =
+        (SELECT \(bind: collection.name), permissions, history_days, read_rule, rule_since
+          FROM collection WHERE number = \(bind: collection.number))
+      WHERE number = \(bind: other.number)
+      """)
+    try connection.run(
+      """
+      UPDATE collection SET name = \(bind: other.name) WHERE number = \(bind: collection.number)
+      """)
+    try connection.run(
+      """
+      UPDATE collection SET history_since = \(bind: since.milliseconds)
+      WHERE history_since IS NOT NULL
+        AND number IN (\(bind: collection.number), \(bind: other.number))
+      """)
   }
 
   // MARK: Histories

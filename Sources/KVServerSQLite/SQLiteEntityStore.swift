@@ -26,18 +26,20 @@ final class SQLiteEntityStore: ServerEntityStore {
   func get(
     _ id: String, in key: CollectionKey, for claim: Claim
   ) throws(ServerError) -> (body: Payload, modified: Timestamp, start: Timestamp) {
-    let start = entities.clock.readStart()
+    let (start, collection) = collections.finding.withLock {
+      (entities.clock.readStart(), collections.find(key))
+    }
     let found = try entities.get(
-      id, in: collections.find(key), for: try viewer(of: key, for: claim))
+      id, in: collection, for: try viewer(of: key, collection, for: claim))
     return (found.body, found.modified, start)
   }
 
   func find(
     _ query: Query, in key: CollectionKey, for claim: Claim, within budget: WorkBudget
   ) throws(ServerError) -> (cursor: any EntityCursor, start: Timestamp) {
-    let start = entities.readStart()
-    let viewer = try viewer(of: key, for: claim)
-    guard let collection = collections.find(key) else {
+    let (start, found) = begin(key)
+    let viewer = try viewer(of: key, found, for: claim)
+    guard let collection = found else {
       _ = try viewer.rule(for: .read)
       return (EmptyCursor(), start)
     }
@@ -49,9 +51,9 @@ final class SQLiteEntityStore: ServerEntityStore {
   func count(
     _ query: Query, in key: CollectionKey, for claim: Claim, within budget: WorkBudget
   ) throws(ServerError) -> (count: Int, start: Timestamp) {
-    let start = entities.readStart()
+    let (start, collection) = begin(key)
     let count = try entities.count(
-      query, in: collections.find(key), for: try viewer(of: key, for: claim), within: budget)
+      query, in: collection, for: try viewer(of: key, collection, for: claim), within: budget)
     return (count, start)
   }
 
@@ -59,9 +61,10 @@ final class SQLiteEntityStore: ServerEntityStore {
     _ query: Query, in key: CollectionKey, for claim: Claim, within budget: WorkBudget,
     into groups: inout GroupReader
   ) throws(ServerError) {
+    let found = collections.find(key)
     let rows = try RowSelection(
-      query, for: try viewer(of: key, for: claim), operation: .read, within: budget)
-    guard let collection = collections.find(key) else { return }
+      query, for: try viewer(of: key, found, for: claim), operation: .read, within: budget)
+    guard let collection = found else { return }
     try Entities.storage { () throws(SQLiteError) in
       try database.read(within: budget) {
         (connection: borrowing Connection) throws(SQLiteError) in
@@ -76,25 +79,39 @@ final class SQLiteEntityStore: ServerEntityStore {
   func perform(
     _ writes: [Result<EntityWrite, ServerError>], in key: CollectionKey, for claim: Claim
   ) throws(ServerError) -> [Result<WrittenEntity?, ServerError>] {
-    let viewer = try viewer(of: key, for: claim)
-    let creates = writes.contains { (try? !$0.get().isDelete) ?? false }
-    guard let collection = creates ? try histories.make(key) : collections.find(key) else {
-      return writes.map { $0.flatMap { _ in .failure(ServerError(.entityNotFound)) } }
+    try collections.naming.withLock { () throws(ServerError) in
+      let found = collections.find(key)
+      let viewer = try viewer(of: key, found, for: claim)
+      let creates = writes.contains { (try? !$0.get().isDelete) ?? false }
+      guard let collection = creates ? try histories.make(key) : found else {
+        return writes.map { $0.flatMap { _ in .failure(ServerError(.entityNotFound)) } }
+      }
+      return try entities.perform(writes, in: collection, for: viewer)
     }
-    return try entities.perform(writes, in: collection, for: viewer)
   }
 
   func delete(
     _ query: Query, in key: CollectionKey, for claim: Claim, within budget: WorkBudget
   ) throws(ServerError) -> Int {
-    try entities.delete(
-      query, in: collections.find(key), for: try viewer(of: key, for: claim), within: budget)
+    try collections.naming.withLock { () throws(ServerError) in
+      let collection = collections.find(key)
+      return try entities.delete(
+        query, in: collection, for: try viewer(of: key, collection, for: claim), within: budget)
+    }
   }
 
-  private func viewer(of key: CollectionKey, for claim: Claim) throws(ServerError) -> Viewer {
+  /// Takes the time of a read and finds its collection.
+  private func begin(_ key: CollectionKey) -> (start: Timestamp, collection: EntityCollection?) {
+    collections.finding.withLock { (entities.readStart(), collections.find(key)) }
+  }
+
+  /// `collection`: what was found under the key, so that its permissions are those of what is read or written.
+  private func viewer(
+    of key: CollectionKey, _ collection: EntityCollection?, for claim: Claim
+  ) throws(ServerError) -> Viewer {
     Viewer(
       principal: try sessions.principal(of: claim, in: key.app),
-      permissions: collections.permissions(of: key))
+      permissions: collections.permissions(of: key, collection))
   }
 
   // MARK: Changes
@@ -104,10 +121,9 @@ final class SQLiteEntityStore: ServerEntityStore {
     for claim: Claim, within budget: WorkBudget
   ) throws(ServerError) -> EntityChanges {
     // First: what happens from now on is told the next time, a change of the rule included.
-    let start = entities.readStart()
-    let viewer = try viewer(of: key, for: claim)
+    let (start, collection) = begin(key)
+    let viewer = try viewer(of: key, collection, for: claim)
     let rows = try RowSelection(query, for: viewer, operation: .read, within: budget)
-    let collection = collections.find(key)
     try check(since, collection, for: viewer.principal, app: key.app)
     guard let collection else {
       return EntityChanges(changed: EmptyCursor(), deleted: [], left: [], start: start)

@@ -52,7 +52,12 @@ final class SQLiteIndexes: IndexStore {
   }
 
   func add(_ spec: IndexSpec, to key: CollectionKey) throws(ServerError) {
-    let collection = try histories.make(key)
+    try collections.naming.withLock { () throws(ServerError) in
+      try add(spec, to: try histories.make(key))
+    }
+  }
+
+  private func add(_ spec: IndexSpec, to collection: EntityCollection) throws(ServerError) {
     // Looked at where it is added: others add indexes at the same time.
     _ = try write {
       (connection: borrowing Connection) throws(SQLiteError) -> Result<Bool, ServerError> in
@@ -71,8 +76,15 @@ final class SQLiteIndexes: IndexStore {
   }
 
   func remove(_ name: String, from key: CollectionKey) throws(ServerError) -> Bool {
-    guard let collection = collections.find(key) else { return false }
-    return try write { (connection: borrowing Connection) throws(SQLiteError) in
+    try collections.naming.withLock { () throws(ServerError) in
+      guard let collection = collections.find(key) else { return false }
+      return try remove(name, from: collection)
+    }
+  }
+
+  private func remove(_ name: String, from collection: EntityCollection) throws(ServerError) -> Bool
+  {
+    try write { (connection: borrowing Connection) throws(SQLiteError) in
       let row = try connection.statement(
         """
         SELECT number, spec FROM indexes

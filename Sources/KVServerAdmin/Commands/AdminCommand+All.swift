@@ -52,12 +52,17 @@ extension AdminCommand {
   private static let user = Operand(name: "USER")
   /// A collection that may be read only: an older version may have saved entities under the name of the accounts.
   private static let source = Operand(name: "COLLECTION") { CollectionName.fault(in: $0) }
-  private static let collection = Operand(name: "COLLECTION") { name in
+  private static let collection = Operand(name: "COLLECTION", fault: fault)
+  private static let newName = Operand(name: "NEW", fault: fault)
+
+  /// What is wrong with the name of a collection that may be written to; nil: nothing.
+  @Sendable private static func fault(in name: String) -> String? {
     guard !name.hasSameBytes(as: CollectionName.accounts) else {
       return "\(name) stands for the accounts, which kvstored admin users is for"
     }
     return CollectionName.fault(in: name)
   }
+
   private static let passwordFile = Option(
     "password-file", "FILE", help: "a file whose first line is the password; -: standard input")
   private static let query = Option("query", "FILTER", help: "only those that this filter selects")
@@ -115,6 +120,10 @@ extension AdminCommand {
     AdminCommand(
       "collections list", "Lists the collections with the numbers and bytes of their entities.",
       work: .requests(CollectionCommands.list)),
+    AdminCommand(
+      "collections rename",
+      "Gives a collection another name. The old one stays, empty, with the same settings.",
+      operands: [source, newName], work: .requests(CollectionCommands.rename)),
     AdminCommand(
       "collections drop",
       "Deletes all entities of a collection, with its permissions and its history.",

@@ -20,6 +20,12 @@ enum CollectionCommands {
       "\(count) entities of \(name) were deleted", ["name": .string(name), "count": .int(count)])
   }
 
+  @Sendable static func rename(_ call: AdminCall) throws(AdminFailure) {
+    let (old, new) = (call.operand(0), call.operand(1))
+    _ = try call.app.value("POST", "appdata", path: [old, "_rename"], body: ["name": .string(new)])
+    try call.terminal.report("\(old) is called \(new) now", ["name": .string(new)])
+  }
+
   @Sendable static func showPermissions(_ call: AdminCall) throws(AdminFailure) {
     try call.terminal.show(
       try call.app.value("GET", "appdata", path: [call.operand(0), "_permissions"]))

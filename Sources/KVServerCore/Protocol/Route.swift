@@ -15,6 +15,8 @@ enum Route: Sendable, Equatable {
   /// Whether a collection keeps a history for `delta`: an extension for administrators.
   case history(app: String, collection: String)
   case indexes(app: String, collection: String)
+  /// Gives a collection another name: an extension for administrators.
+  case rename(app: String, collection: String)
   /// Permissions of a collection: an extension for administrators.
   case permissions(app: String, collection: String)
   case users(app: String)
@@ -88,6 +90,7 @@ enum Route: Sendable, Equatable {
     case "_deltaset": self = .delta(app: app, collection: collection)
     case "_history": self = .history(app: app, collection: collection)
     case "_indexes": self = .indexes(app: app, collection: collection)
+    case "_rename": self = .rename(app: app, collection: collection)
     case "_batch": self = .batch(app: app, collection: collection)
     case "_group": self = .group(app: app, collection: collection)
     case "_subscribe": self = .subscribe(app: app, collection: collection)
@@ -167,7 +170,7 @@ enum Route: Sendable, Equatable {
     case .users, .userGroups: [.get, .post]
     case .login, .logout, .lookup, .usernameExists, .mail, .verifyAddress, .removeCollection,
       .customEndpoint, .group, .batch, .register, .unregister, .subscribe, .unsubscribe,
-      .streamPublish, .streamSubscribe, .streamUnsubscribe, .restoreUser:
+      .streamPublish, .streamSubscribe, .streamUnsubscribe, .restoreUser, .rename:
       [.post]
     case .password: [.put]
     case .tokens: [.delete]
@@ -197,7 +200,7 @@ enum Route: Sendable, Equatable {
     case .ping(let app), .collections(let app), .collection(let app, _), .entity(let app, _, id: _),
       .count(let app, _),
       .delta(let app, _), .group(let app, _), .batch(let app, _), .history(let app, _),
-      .indexes(let app, _),
+      .indexes(let app, _), .rename(let app, _),
       .permissions(let app, _), .users(let app), .user(let app, _), .userGroups(let app),
       .userGroup(let app, _), .login(let app),
       .logout(let app), .me(let app), .lookup(let app), .tokens(let app, _),

@@ -3,7 +3,9 @@ package enum RouteName: Int, Sendable {
   /// What leads nowhere.
   case unknown
   case health, metrics, ping
-  case collections, collection, entity, count, deltaset, group, batch, history, indexes, permissions
+  case collections, collection, entity, count, deltaset, group, batch, history, indexes,
+    permissions,
+    rename
   case users, user, login, logout, me, lookup, tokens, sessions, restore, password, userGroups,
     userGroup
   case usernameExists, mail, verifyAddress, removeCollection, custom
@@ -31,6 +33,7 @@ extension Route {
     case .history: .history
     case .indexes: .indexes
     case .permissions: .permissions
+    case .rename: .rename
     case .users: .users
     case .user: .user
     case .login: .login

@@ -19,6 +19,25 @@ extension Service {
     return Response.json(200, .array(list))
   }
 
+  /// Takes `{"name":…}`, the collection's new name.
+  func rename(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
+    try call.requireMaster()
+    try Self.check(collection: name)
+    guard let wanted = try Self.object(call.body)["name"]?.stringValue else {
+      throw ServerError(.incompleteRequestBody, "name is required")
+    }
+    try Self.check(collection: wanted)
+    guard !wanted.hasSameBytes(as: CollectionName.accounts) else {
+      throw ServerError(.invalidIdentifier, "\(wanted) stands for the accounts")
+    }
+    if !name.hasSameBytes(as: wanted) {
+      try store.collections.rename(call.collection(name), to: wanted)
+    } else if try !store.collections.exists(call.collection(name)) {
+      throw ServerError(.collectionNotFound)
+    }
+    return Response.json(200, ["name": .string(wanted)])
+  }
+
   /// `[{"_id":…,"user":…,"expires":…}]`; the next page is after the last `_id`.
   func sessions(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
     try call.requireMaster()

@@ -181,7 +181,7 @@ package final class Service: RequestHandler, Sendable {
     case .user: request.method == .put ? hashers : workers
     case .password: hashers
     case .collections, .collection, .count, .delta, .group, .batch, .history, .indexes,
-      .permissions, .logout,
+      .permissions, .rename, .logout,
       .me, .lookup,
       .tokens, .sessions, .restoreUser, .userGroups, .userGroup,
       .usernameExists, .mail, .verifyAddress, .removeCollection, .customEndpoint, .register,
@@ -272,6 +272,7 @@ package final class Service: RequestHandler, Sendable {
     case .history(_, let name): try history(call, name)
     case .indexes(_, let name): try indexes(call, name)
     case .permissions(_, let name): try permissions(call, name)
+    case .rename(_, let name): try rename(call, name)
     case .users: try users(call)
     case .user(_, let id): try user(call, id)
     case .userGroups: try userGroups(call)

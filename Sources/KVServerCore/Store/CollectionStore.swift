@@ -8,6 +8,12 @@ package protocol CollectionStore: Sendable {
 
   func exists(_ collection: CollectionKey) throws(ServerError) -> Bool
 
+  /// Gives a collection another name, with its entities, settings and indexes. A collection of that name that has no entities
+  /// takes the old name, with the same settings, or one is made: so rules hold for who goes on to use the old name. Under
+  /// both names no change from before is known any more, so that clients read everything. Throws `.collectionNotFound`, and
+  /// `.inputValidationFailed` if there are entities under the new name.
+  func rename(_ collection: CollectionKey, to name: String) throws(ServerError)
+
   /// The permissions of the collection; the defaults where nothing is set.
   func permissions(of collection: CollectionKey) throws(ServerError) -> Permissions
 
@@ -46,4 +52,11 @@ package struct CollectionSummary: Sendable, Equatable {
 package enum HistoryDays {
   package static let max = 30
   package static let usual = 15
+}
+
+extension ServerError {
+  /// What `rename` throws where there are entities under the new name.
+  package static func isInUse(_ name: String) -> ServerError {
+    ServerError(.inputValidationFailed, "the collection \(name) has entities")
+  }
 }

@@ -73,6 +73,50 @@ final class PostgresCollections: CollectionStore {
     }
   }
 
+  func rename(_ key: CollectionKey, to name: String) throws(ServerError) {
+    let newKey = CollectionKey(app: key.app, name: name)
+    let states = [CollectionState.select(key), CollectionState.select(newKey)]
+    try writer.write(app: key.app, reading: states) {
+      (transaction, rows) throws(PostgresError) -> Result<Void, ServerError> in
+      guard let number = state(key, rows[0]).number else {
+        return .failure(ServerError(.collectionNotFound))
+      }
+      guard let other = try make(state(newKey, rows[1]), in: transaction).number else {
+        throw PostgresError(.other, "a collection was not made")
+      }
+      let used = try transaction.run(
+        "SELECT 1 FROM entity WHERE collection = \(bind: other) LIMIT 1")
+      guard used.isEmpty else { return .failure(.isInUse(name)) }
+      Self.exchangeNames(of: (number, key.name), (other, name), in: transaction)
+      return .success(())
+    }.get()
+  }
+
+  /// `other` gets the settings as well.
+  private static func exchangeNames(
+    of collection: (number: Int64, name: String), _ other: (number: Int64, name: String),
+    in transaction: AppWriter.Transaction
+  ) {
+    // No two may have one name, not even for a moment; the empty one is nobody's.
+    transaction.enqueue(
+      "UPDATE collection SET name = '' WHERE number = \(bind: collection.number)")
+    transaction.enqueue(
+      """
+      UPDATE collection AS o SET name = \(bind: collection.name), permissions = c.permissions,
+        history_days = c.history_days, history_since = c.history_since, read_rule = c.read_rule,
+        rule_since = c.rule_since
+      FROM collection AS c
+      WHERE o.number = \(bind: other.number) AND c.number = \(bind: collection.number)
+      """)
+    transaction.enqueue(
+      "UPDATE collection SET name = \(bind: other.name) WHERE number = \(bind: collection.number)")
+    transaction.enqueue(
+      """
+      UPDATE collection SET history_since = \(bind: transaction.now.milliseconds + 1)
+      WHERE history_since IS NOT NULL AND number IN (\(bind: collection.number), \(bind: other.number))
+      """)
+  }
+
   // MARK: Collections
 
   /// Reads what `CollectionState.select` gives, from the first row.
