@@ -35,8 +35,10 @@ def usual_storage(data: Path) -> str:
 class Server:
     """A server process with a data directory; stopped and started again it keeps its port."""
 
-    def __init__(self, data: Path, app: str, *options: str, storage: str | None = None) -> None:
-        """Start a server for an app, such as "key:secret".
+    def __init__(
+        self, data: Path, app: str | None, *options: str, storage: str | None = None
+    ) -> None:
+        """Start a server for an app, such as "key:secret"; None: a file names the apps.
 
         `storage`: "sqlite", for what concerns the files of the data directory, or the address of a
         PostgreSQL database.
@@ -69,7 +71,7 @@ class Server:
                 PROGRAM,
                 *("--data", str(self._data)),
                 *("--listen", f"127.0.0.1:{self._port}"),
-                *("--app", self._app),
+                *(("--app", self._app) if self._app else ()),
                 *self._options,
             ],
             stdout=subprocess.PIPE,

@@ -2,11 +2,11 @@ internal import KVJSON
 internal import KVServerCore
 internal import KVServerLogic
 
-/// The app of a server that was told none: made at the first start and kept in the data directory.
+/// The apps of a server that was told none, kept in the data directory; one is made at the first start.
 enum AppFile {
   struct Loaded: Sendable {
-    var app: Server.Configuration.App
-    /// Whether it was made just now.
+    var apps: [Server.Configuration.App]
+    /// Whether the only one was made just now.
     var isNew: Bool
     var path: String
     /// The service that the file names.
@@ -15,25 +15,32 @@ enum AppFile {
 
   static let name = "app.json"
 
-  static func load(from directory: String) throws(Server.Failure) -> Loaded {
+  /// What the file says; nil: there is none, or it has no app.
+  static func read(from directory: String) throws(Server.Failure) -> Loaded? {
     let path = directory + "/" + name
-    if let text = try? TextFile.read(path) {
-      do {
-        var configuration = Server.Configuration(data: directory)
-        try configuration.apply(try ConfigurationFile.options(in: text))
-        if let app = configuration.apps.first {
-          return Loaded(app: app, isNew: false, path: path, logic: configuration.logic)
-        }
-      } catch {
-        throw Server.Failure("\(path): \(error.description)")
-      }
+    guard let text = try? TextFile.read(path) else { return nil }
+    do throws(Arguments.Misuse) {
+      var configuration = Server.Configuration(data: directory)
+      try configuration.apply(try ConfigurationFile.options(in: text))
+      if configuration.apps.isEmpty { return nil }
+      try configuration.checkApps()
+      return Loaded(
+        apps: configuration.apps, isNew: false, path: path, logic: configuration.logic)
+    } catch {
+      throw Server.Failure("\(path): \(error.description)")
     }
+  }
+
+  /// The same; an app is made where there is none.
+  static func load(from directory: String) throws(Server.Failure) -> Loaded {
+    if let known = try read(from: directory) { return known }
+    let path = directory + "/" + name
     let app = Server.Configuration.App(
       key: "kid_" + hexText(randomBytes(5)), secret: hexText(randomBytes(16)),
       masterSecret: hexText(randomBytes(16)))
     let credentials = "\(app.key):\(app.secret):\(app.masterSecret ?? "")"
     let text = JSONValue.object(["app": .string(credentials)]).text + "\n"
     do { try TextFile.write(text, to: path) } catch { throw Server.Failure(error.description) }
-    return Loaded(app: app, isNew: true, path: path)
+    return Loaded(apps: [app], isNew: true, path: path)
   }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KVBase
 internal import KVServerCore
 internal import KVServerHTTP
 
@@ -44,10 +45,11 @@ package enum Command {
     let manager = ServiceManager()
     manager.ready()
     manager.watch { server.works() }
-    log.info("data in \(location), \(max(1, configuration.apps.count)) app(s)")
+    let count = server.ownApp?.apps.count ?? configuration.apps.count
+    log.info("data in \(location), \(count) app(s)")
     signals.wait {
       manager.reloading()
-      server.reload()
+      server.reload { try Server.Configuration(options) }
       manager.ready()
     }
     manager.stopping()
@@ -55,18 +57,22 @@ package enum Command {
     server.stop()
   }
 
-  /// Says which app is served, with its secrets when they are new.
+  /// Says which apps are served, with its secrets when they are new.
   private static func show(_ own: AppFile.Loaded) {
-    let (app, path) = (own.app, own.path)
-    guard own.isNew else { return output("kvstored serves app \(app.key), see \(path)\n") }
-    output(
-      """
-      kvstored created an app and stored it in \(path):
-        app key        \(app.key)
-        app secret     \(app.secret)
-        master secret  \(app.masterSecret ?? "")
+    for app in own.apps {
+      guard own.isNew else {
+        output("kvstored serves app \(app.key), see \(own.path)\n")
+        continue
+      }
+      output(
+        """
+        kvstored created an app and stored it in \(own.path):
+          app key        \(app.key)
+          app secret     \(app.secret)
+          master secret  \(app.masterSecret ?? "")
 
-      """)
+        """)
+    }
   }
 
   /// Each connection is a file; the usual soft limit of 1024 is not the server's.
@@ -101,8 +107,11 @@ extension Server.Configuration {
     guard !usesProxyProtocol || !proxies.isEmpty else {
       throw Arguments.Misuse(description: "--proxy-protocol needs --trusted-proxy")
     }
-    let keys = apps.map(\.key)
-    guard Set(keys).count == keys.count else {
+    try checkApps()
+  }
+
+  func checkApps() throws(Arguments.Misuse) {
+    guard Set(apps.map { RecordID($0.key) }).count == apps.count else {
       throw Arguments.Misuse(description: "an app key occurs twice")
     }
   }
@@ -154,8 +163,8 @@ enum Help {
         --help                            print this
 
       Without --app the server creates an app, prints its secrets once and stores them in DIR/app.json.
-      Signals: SIGTERM and SIGINT end it when running requests are done; SIGHUP reopens the access log and
-      loads the certificate again.
+      Signals: SIGTERM and SIGINT end it when running requests are done; SIGHUP reopens the access log,
+      loads the certificate again, and reads again which apps there are.
 
       """
   }

@@ -50,11 +50,11 @@ package final class Server: Sendable {
     let store = try configuration.openStore(log: log)
     ownApp = configuration.apps.isEmpty ? try AppFile.load(from: configuration.data) : nil
     if let ownApp {
-      configuration.apps = [ownApp.app]
+      configuration.apps = ownApp.apps
       configuration.logic += ownApp.logic
     }
     let logic = try Self.logic(configuration)
-    self.logic = Array(logic.values)
+    self.logic = logic.all
     let workers = WorkerPool("kv-worker", threads: configuration.workers, limit: 100_000)
     let hashers = WorkerPool("kv-hasher", threads: configuration.hashers, limit: 1000)
     pools = [workers, hashers]
@@ -123,10 +123,32 @@ package final class Server: Sendable {
     return waiting.wait { $0 == 0 ? true : nil } ?? false
   }
 
-  /// Opens the access log by its name again, and loads the certificate and its key for those who connect from now on.
+  /// Opens the access log by its name again, serves the apps that `configuration` has or, if it has none, those of the data
+  /// directory's file, and loads the certificate and its key for those who connect from now on.
   /// If they cannot be used, the log says why, and the server goes on with those it has.
-  package func reload() {
+  package func reload(_ configuration: () throws -> Configuration) {
     accessLog?.reopen()
+    do {
+      let apps = try Self.apps(of: try configuration())
+      try service.serve(apps)
+      log.info("\(apps.count) app(s) are served now")
+    } catch let error as ServerError {
+      log.error("the former apps are still served: \(error.cause ?? error.debug)")
+    } catch {
+      log.error("the former apps are still served: \(error)")
+    }
+    reloadCertificate()
+  }
+
+  private static func apps(of configuration: Configuration) throws(Failure) -> [Configuration.App] {
+    guard configuration.apps.isEmpty else { return configuration.apps }
+    guard let file = try AppFile.read(from: configuration.data) else {
+      throw Failure("\(configuration.data)/\(AppFile.name) is missing")
+    }
+    return file.apps
+  }
+
+  private func reloadCertificate() {
     guard let tls, let identities else { return }
     do throws(Failure) {
       identities.replace(by: try Self.identity(tls))
@@ -146,7 +168,7 @@ package final class Server: Sendable {
 
   private static func service(
     _ configuration: Configuration, _ store: any ServerStore,
-    logic: [RecordID: any BusinessLogic], workers: WorkerPool,
+    logic: LogicTable, workers: WorkerPool,
     hashers: WorkerPool, metrics: Metrics, log: Log
   ) throws(Failure) -> Service {
     var settings = Service.Settings()
@@ -168,22 +190,19 @@ package final class Server: Sendable {
     }
   }
 
-  /// The operator's services by the keys of the apps that they are for.
-  private static func logic(
-    _ configuration: Configuration
-  ) throws(Failure) -> [RecordID: any BusinessLogic] {
-    var logic: [RecordID: any BusinessLogic] = [:]
+  private static func logic(_ configuration: Configuration) throws(Failure) -> LogicTable {
+    var logic = LogicTable()
     for settings in configuration.logic {
       let client: HookClient
       do { client = try HookClient(settings) } catch { throw Failure("logic: \(error)") }
-      let apps = settings.app.map { [$0] } ?? configuration.apps.map(\.key)
-      for app in apps {
-        guard configuration.apps.contains(where: { $0.key.hasSameBytes(as: app) }) else {
-          throw Failure("business logic is for the app \(app), which is not served")
-        }
-        guard logic.updateValue(client, forKey: RecordID(app)) == nil else {
-          throw Failure("the app \(app) has business logic twice")
-        }
+      if let app = settings.app,
+        !configuration.apps.contains(where: { $0.key.hasSameBytes(as: app) })
+      {
+        throw Failure("business logic is for the app \(app), which is not served")
+      }
+      guard logic.add(client, of: settings.app) else {
+        throw Failure(
+          "\(settings.app.map { "the app \($0)" } ?? "an app") has business logic twice")
       }
     }
     return logic

@@ -50,7 +50,7 @@ package final class PostgresStore: ServerStore {
   private let feed: CommitFeed
   private let upkeep: Upkeep
   private let isVisit: Bool
-  /// The apps that are served here, with the times that their data had when they were opened.
+  /// The times that the data of apps had when these were opened.
   private let apps = Monitor([Int64: Int64]())
 
   /// Whether a `--storage` names a database of PostgreSQL.
@@ -127,8 +127,12 @@ package final class PostgresStore: ServerStore {
     return (0..<rows.count).map { rows.text($0, 0) }
   }
 
+  package func follow(_ app: Int64) {
+    if let clock = apps.withLock({ $0[app] }) { feed.follow(app, from: clock) }
+  }
+
   package func start(_ feed: any LivePublisher) {
-    self.feed.start(feed, apps: apps.withLock { $0 })
+    self.feed.start(feed)
     if !isVisit { upkeep.start() }
   }
 

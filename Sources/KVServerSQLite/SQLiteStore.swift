@@ -129,6 +129,9 @@ package final class SQLiteStore: ServerStore {
   /// The data row by row, to be moved to another store. Only while this is open.
   package func transfer() -> any TransferReader { SQLiteTransfer(database, epoch: epoch) }
 
+  /// Only this server commits, and brings all that it commits.
+  package func follow(_: Int64) {}
+
   package func start(_ feed: any LivePublisher) {
     outbox.start(feed)
     histories.start(log)

@@ -43,14 +43,14 @@ def start(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Start]:
     """Give a function that starts a server with options."""
     servers: list[Server] = []
 
-    def run(*options: str) -> Server:
+    def run(*options: str, app: str | None = "kid:sec:mas") -> Server:
         storage: tuple[str, ...] = ()
         if request.param == "postgres":
             address = request.getfixturevalue("postgres")
             schema = "test_" + uuid.uuid4().hex
             subprocess.run(["psql", "-q", address, "-c", f"CREATE SCHEMA {schema}"], check=True)
             storage = ("--storage", f"{address}&options=-csearch_path%3D{schema}")
-        server = Server(tmp_path / "data", "kid:sec:mas", *storage, *options)
+        server = Server(tmp_path / "data", app, *storage, *options)
         servers.append(server)
         return server
 

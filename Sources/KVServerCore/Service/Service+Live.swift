@@ -51,8 +51,8 @@ extension Service {
   /// Forgets the devices that are gone for good. Done when another one comes: that is when they become more.
   private func forgetDevices(at now: Int64) throws(ServerError) {
     var isAny = false
-    for app in apps.values {
-      guard let broker = live.broker(of: app.number) else { continue }
+    for served in apps.all {
+      let broker = served.broker
       for group in broker.members({ $0.expire(at: now) }) {
         isAny = true
         if !broker.members({ $0.isRegistered(group) }) { broker.refuse(group: group) }
@@ -123,7 +123,7 @@ extension Service {
   }
 
   func listener(_ call: AuthenticatedRequest) throws(ServerError) -> Listener {
-    guard let broker = live.broker(of: call.app.number) else { throw ServerError(.appNotFound) }
+    guard let broker = apps.broker(of: call.app.number) else { throw ServerError(.appNotFound) }
     let group = broker.wire.group(of: try call.user())
     guard let device = try Self.object(call.body)["deviceId"]?.stringValue, !device.isEmpty,
       device.utf8.count <= 255
@@ -138,7 +138,7 @@ extension Service {
   func endListening(
     of user: String, app: Int64, in sessions: SessionSubset
   ) throws(ServerError) {
-    guard let broker = live.broker(of: app) else { return }
+    guard let broker = apps.broker(of: app) else { return }
     let group = broker.wire.group(of: user)
     switch sessions {
     case .one(let token): broker.refuse(session: token)
@@ -150,7 +150,7 @@ extension Service {
 
   /// The user is no more.
   func forgetListener(_ user: String, app: Int64) throws(ServerError) {
-    guard let broker = live.broker(of: app) else { return }
+    guard let broker = apps.broker(of: app) else { return }
     try store.registrations.removeAll(of: user, app: app)
     try store.streams.removeAll(of: user, app: app)
     let group = broker.wire.group(of: user)
@@ -158,12 +158,14 @@ extension Service {
     broker.refuse(group: group)
   }
 
-  /// Restores the subscriptions that there were when the server ended.
-  func restoreListeners() throws(ServerError) {
+  /// Restores the subscriptions that there were when apps were served last.
+  func restoreListeners(of apps: [ServedApps.Served]) throws(ServerError) {
+    guard !apps.isEmpty else { return }
+    let brokers = Dictionary(uniqueKeysWithValues: apps.map { ($0.app.number, $0.broker) })
     let now = settings.liveClock()
     try store.registrations.forgetEnded(at: now)
     for row in try store.registrations.all() {
-      guard let broker = live.broker(of: row.app) else { continue }
+      guard let broker = brokers[row.app] else { continue }
       let group = broker.wire.group(of: row.user)
       broker.members { members in
         if row.collection.isEmpty {
@@ -185,9 +187,10 @@ extension Service {
 
   /// Answers a long poll, now or later.
   func poll(_ request: Request, _ key: String, channels: String, reply: any Reply) {
-    guard let (app, broker) = live.find(key) else {
+    guard let served = apps.find(subscribeKey: key) else {
       return reply.send(LiveWire.invalid("Subscribe Key"))
     }
+    let (app, broker) = (served.app, served.broker)
     let named = Self.list(channels)
     do throws(Refusal) {
       let poll = try permitted(request, named, app: app, broker: broker)

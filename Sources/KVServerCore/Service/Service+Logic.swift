@@ -8,7 +8,7 @@ extension Service {
     logic(of: call.app).map { LogicClient(logic: $0, metrics: logicMetrics, log: log) }
   }
 
-  func logic(of app: App) -> (any BusinessLogic)? { settings.logic[RecordID(app.key)] }
+  func logic(of app: App) -> (any BusinessLogic)? { settings.logic.find(app.key) }
 
   /// Carries out writes, with the hooks around them.
   ///

@@ -5,8 +5,8 @@ extension Service {
   /// The page, for whoever has the master secret of one of the apps.
   func metrics(_ request: Request) throws(ServerError) -> Response {
     let header = request.headers[.authorization]
-    let isMaster = apps.values.contains { app in
-      guard case .principal(.master) = try? Authenticator.claim(header, for: app) else {
+    let isMaster = apps.all.contains { served in
+      guard case .principal(.master) = try? Authenticator.claim(header, for: served.app) else {
         return false
       }
       return true
@@ -33,7 +33,7 @@ extension Service {
         "kvstored_polls_waiting", .gauge, help: "Long polls that wait for a message.",
         value: live.waitingCount)
     }
-    if !settings.logic.isEmpty {
+    if !settings.logic.all.isEmpty {
       metrics.add { [logicMetrics] page in logicMetrics.write(to: &page) }
     }
     metrics.add { [store] page in store.status.write(to: &page) }

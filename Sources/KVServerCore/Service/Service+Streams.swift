@@ -90,7 +90,7 @@ extension Service {
   private func removeStrangers(
     from stream: LiveStream, _ acl: LiveStreamACL, app: Int64
   ) throws(ServerError) {
-    guard let broker = live.broker(of: app) else { return }
+    guard let broker = apps.broker(of: app) else { return }
     for user in try store.registrations.users(of: stream.topic, app: app)
     where !acl.maySubscribe(user, to: stream) {
       try store.registrations.removeAll(of: user, app: app, collection: stream.topic)
@@ -106,7 +106,10 @@ extension Service {
   /// The answer to a message whose body is not wanted; nil: it is.
   func refusal(_ call: PubNubCall, _ head: Request) throws(ServerError) -> Response? {
     guard case .publish(_, let key, let channel, _) = call else { return nil }
-    guard let (app, broker) = live.find(key) else { return LiveWire.invalid("Subscribe Key") }
+    guard let served = apps.find(subscribeKey: key) else {
+      return LiveWire.invalid("Subscribe Key")
+    }
+    let (app, broker) = (served.app, served.broker)
     let session = try store.sessions.find(head.target["auth"] ?? "")
     return session?.app == app.number ? nil : broker.wire.refusal(of: [channel])
   }
@@ -116,7 +119,10 @@ extension Service {
   func publish(
     _ request: Request, publishKey: String, key: String, channel: String, message: String?
   ) throws(ServerError) -> Response {
-    guard let (app, broker) = live.find(key) else { return LiveWire.invalid("Subscribe Key") }
+    guard let served = apps.find(subscribeKey: key) else {
+      return LiveWire.invalid("Subscribe Key")
+    }
+    let (app, broker) = (served.app, served.broker)
     guard publishKey == broker.wire.publishKey else { return LiveWire.invalid("Publish Key") }
     let session = try store.sessions.find(request.target["auth"] ?? "")
     guard let session, session.app == app.number,

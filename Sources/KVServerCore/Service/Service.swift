@@ -1,4 +1,4 @@
-package import KVBase
+internal import KVBase
 internal import KVJSON
 
 /// The server above HTTP: takes requests, finds out who asks for what, and answers.
@@ -6,7 +6,7 @@ internal import KVJSON
 /// Event threads run it, so only what is sure to be quick is done there; the rest goes to workers, and
 /// what hashes passwords to a few threads of its own, so that logins cannot crowd out everything else.
 package final class Service: RequestHandler, Sendable {
-  let apps: [RecordID: App]
+  let apps = ServedApps()
   let store: any ServerStore
   let live: LiveService
   let indexBuilder: IndexBuilder
@@ -33,8 +33,7 @@ package final class Service: RequestHandler, Sendable {
     /// The largest body, and the longest work on one request.
     package var bodyBytes = 0
     package var workSeconds = 0
-    /// The operators' own services, by the keys of apps.
-    package var logic: [RecordID: any BusinessLogic] = [:]
+    package var logic = LogicTable()
 
     package init() {}
   }
@@ -45,10 +44,7 @@ package final class Service: RequestHandler, Sendable {
     hashers: WorkerPool, metrics: Metrics, log: Log
   ) throws(ServerError) {
     self.store = store
-    var known: [RecordID: App] = [:]
-    for app in apps { known[RecordID(app.key)] = App(app, number: try store.app(app.key)) }
-    self.apps = known
-    live = try LiveService(Array(known.values), store.history, epoch: store.epoch, log: log)
+    live = LiveService(self.apps, store.history, epoch: store.epoch, log: log)
     indexBuilder = IndexBuilder(store.indexes, log: log)
     throttle = LoginThrottle(now: settings.loginClock)
     self.settings = settings
@@ -58,10 +54,36 @@ package final class Service: RequestHandler, Sendable {
     self.metrics = metrics
     hasher = PasswordHasher(cost: settings.passwordCost)
     nobodysHash = hasher.hash(hexText(randomBytes(16))) ?? ""
-    try restoreListeners()
-    store.start(live.feed)
+    try serve(apps)
+    store.start(self.apps)
     indexBuilder.start()
     addMetrics(pools: [("data", workers), ("passwords", hashers)])
+  }
+
+  // MARK: Apps
+
+  /// Serves these apps from now on, and no others: those that are new are opened, those that are not among them answer as if
+  /// they had never been there. Those that stay notice nothing, unless their secrets are others. To be called by one thread
+  /// at a time. If it throws, nothing has changed.
+  package func serve(_ wanted: [AppCredentials]) throws(ServerError) {
+    var (known, new): ([ServedApps.Served], [ServedApps.Served]) = ([], [])
+    for credentials in wanted {
+      if let served = apps.find(credentials.key) {
+        let app = App(credentials, number: served.app.number)
+        known.append(.init(app: app, broker: served.broker))
+      } else {
+        let app = App(credentials, number: try store.app(credentials.key))
+        new.append(.init(app: app, broker: try live.makeBroker(of: app)))
+      }
+    }
+    try restoreListeners(of: new)
+    for served in known + new { apps.add(served) }
+    for served in new { store.follow(served.app.number) }
+    for known in apps.all where !wanted.contains(where: { $0.key.hasSameBytes(as: known.app.key) })
+    {
+      apps.remove(known)
+      known.broker.close()
+    }
   }
 
   // MARK: Requests
@@ -125,7 +147,7 @@ package final class Service: RequestHandler, Sendable {
   ) throws(ServerError) -> Bool {
     guard !store.isLocal, case .entity(let key, let name, id: let id) = route,
       request.method == .get || request.method == .head, CollectionName.fault(in: name) == nil,
-      settings.logic[RecordID(key)] == nil
+      settings.logic.find(key) == nil
     else { return false }
     let call = try open(request, route, app: key)
     return store.entities.get(id, in: call.collection(name), for: call.claim) { [self] found in
@@ -174,7 +196,7 @@ package final class Service: RequestHandler, Sendable {
     case .health, .ping: ifLocal
     case .entity(let app, _, id: _):
       // Business logic may be asked, which takes as long as it takes.
-      (request.method == .get || request.method == .head) && settings.logic[RecordID(app)] == nil
+      (request.method == .get || request.method == .head) && settings.logic.find(app) == nil
         ? ifLocal : workers
     case .login: hashers
     case .users: request.method == .post ? hashers : workers
@@ -225,8 +247,8 @@ package final class Service: RequestHandler, Sendable {
   }
 
   private func app(_ key: String) throws(ServerError) -> App {
-    guard let app = apps[RecordID(key)] else { throw ServerError(.appNotFound) }
-    return app
+    guard let served = apps.find(key) else { throw ServerError(.appNotFound) }
+    return served.app
   }
 
   /// Proves who asks, before anything else of the request is looked at, unless the store does it in the same round trip as what

@@ -38,6 +38,9 @@ package protocol ServerStore: AnyObject, Sendable {
   /// first write of an entity.
   func start(_ feed: any LivePublisher)
 
+  /// Brings what is committed to an app's data from the last call of `app` on, also before `start`.
+  func follow(_ app: Int64)
+
   /// Returns when the feed has been brought all that had been committed, on any server, before the call.
   func catchUp()
 

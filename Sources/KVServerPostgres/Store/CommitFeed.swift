@@ -27,6 +27,8 @@ final class CommitFeed: Sendable {
     var hasWritten = false
     var lastNotification: Int64 = 0
     var publisher: (any LivePublisher)?
+    /// Apps to begin with, and the times up to which their histories, which were read before, have everything.
+    var followed: [Int64: Int64] = [:]
     var isClosed = false
     var isStarted: Bool { publisher != nil }
   }
@@ -45,8 +47,15 @@ final class CommitFeed: Sendable {
     listener = CommitListener(database)
   }
 
-  /// Begins with what the apps' histories, which were read before, do not have. `apps`: the times up to which they do.
-  func start(_ feed: any LivePublisher, apps: [Int64: Int64]) {
+  /// Brings what happens to an app from a time on: its history, which was read before, has the rest.
+  func follow(_ app: Int64, from clock: Int64) {
+    state.withLockNotifyingAll { state in
+      state.followed[app] = clock
+      state.isUrgent = true
+    }
+  }
+
+  func start(_ feed: any LivePublisher) {
     state.withLock { $0.publisher = feed }
     listener.start { [self] in
       state.withLockNotifyingAll { state in
@@ -55,9 +64,10 @@ final class CommitFeed: Sendable {
       }
     }
     _ = Worker("kv-feed") { [self] in
-      var reader = CommitReader(feed, clocks: apps, epoch: epoch)
+      var reader = CommitReader(feed, epoch: epoch)
       var hasFailed = false
       while let wanted = next(hasFailed: hasFailed) {
+        reader.follow(takeFollowed())
         do throws(PostgresError) {
           try reader.read(from: database, telling: takeNotification())
           if hasFailed { log.info("the feed of commits continues") }
@@ -91,6 +101,13 @@ final class CommitFeed: Sendable {
       return hasPolls || !state.hasWritten
     }
     if isNew { state.withLockNotifyingAll { _ in } }
+  }
+
+  private func takeFollowed() -> [Int64: Int64] {
+    state.withLock { state in
+      defer { state.followed = [:] }
+      return state.followed
+    }
   }
 
   /// What tells other servers of commits of this one, if that is due; else nil.
@@ -162,14 +179,18 @@ final class CommitFeed: Sendable {
 private struct CommitReader {
   private let feed: any LivePublisher
   /// The times up to which everything was told, by app.
-  private var clocks: [Int64: Int64]
+  private var clocks: [Int64: Int64] = [:]
   private let epoch: String
   private var connection: PostgresConnection?
 
-  init(_ feed: any LivePublisher, clocks: [Int64: Int64], epoch: String) {
+  init(_ feed: any LivePublisher, epoch: String) {
     self.feed = feed
-    self.clocks = clocks
     self.epoch = epoch
+  }
+
+  /// Begins with these apps, at the times up to which everything is known of them.
+  mutating func follow(_ apps: [Int64: Int64]) {
+    clocks.merge(apps) { _, new in new }
   }
 
   mutating func disconnect() { connection = nil }

@@ -10,7 +10,12 @@ func testOutbox(
   _ brokers: [Int64: LiveBroker], _ journal: LiveJournal? = nil
 ) -> CommitOrderedQueue {
   let outbox = CommitOrderedQueue(journal)
-  outbox.start(LiveBrokers(brokers))
+  let apps = ServedApps()
+  for (number, broker) in brokers {
+    let credentials = AppCredentials(key: "\(number)", secret: "")
+    apps.add(.init(app: App(credentials, number: number), broker: broker))
+  }
+  outbox.start(apps)
   return outbox
 }
 
