@@ -1,7 +1,8 @@
-"""Installs the wheel and the Debian packages into fresh systems, and uses them there.
+"""Installs the wheel, the Debian packages and what a container has into fresh systems; uses them.
 
     roots.py          every system
     roots.py trixie   some
+    roots.py bookworm:container   one check
 
 `make packages-check` runs it, as root, after `make wheel deb`. A system is made by debootstrap from
 the mirror that APT uses on this machine, kept in build/roots, and copied for each check.
@@ -9,7 +10,9 @@ the mirror that APT uses on this machine, kept in build/roots, and copied for ea
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -95,12 +98,39 @@ def packages(root: Path) -> None:
     inside(root, "! command -v kvstore && ! command -v kvstored")
 
 
+def container(root: Path) -> None:
+    """Check that the last stage of Containerfile makes a system in which kvstored is well."""
+    text = (ROOT / "Containerfile").read_text().rpartition("FROM ")[2].replace("\\\n", "")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")][1:]
+    steps = [(word, rest) for word, rest in (line.split(maxsplit=1) for line in lines)]
+    shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
+    for word, rest in steps:
+        if word == "RUN":
+            inside(root, rest)
+        elif word == "COPY":
+            shutil.copy(ROOT / rest.split()[1].removeprefix("/source/"), root / rest.split()[2][1:])
+    last = dict(steps)
+    program = shlex.join(json.loads(last["ENTRYPOINT"]))
+    probe = shlex.join(json.loads(last["HEALTHCHECK"].partition("CMD ")[2]))
+    (root / "tmp/check").write_text(
+        f"""
+        {program} >/tmp/log 2>&1 &
+        for try in $(seq 100); do
+          if {probe} 2>/tmp/probe; then kill -TERM $!; wait $!; ls -l /var/lib/kvstored; exit 0; fi
+          sleep 0.1
+        done
+        cat /tmp/log /tmp/probe; kill -KILL $!; exit 1
+        """
+    )
+    inside(root, f"setpriv --reuid={last['USER']} --clear-groups sh /tmp/check")
+
+
 Check = Callable[[Path], None]
 
 #: An older and a newer system for the wheel and the packages; and glibc 2.31, which still has its
 #: threads in a library of their own, and no Python that the wheel is for.
 CHECKS: dict[str, list[Check]] = {
-    "bookworm": [wheel, packages],
+    "bookworm": [container, wheel, packages],
     "trixie": [wheel, packages],
     "bullseye": [wheel_library],
 }
@@ -111,8 +141,10 @@ def main(names: list[str]) -> int:
     if os.geteuid() != 0:
         sys.exit("roots.py must run as root: it makes the file systems of other machines")
     SYSTEMS.mkdir(parents=True, exist_ok=True)
-    for name in names or CHECKS:
+    for name, _, only in (name.partition(":") for name in names or CHECKS):
         for check in CHECKS[name]:
+            if only and check.__name__ != only:
+                continue
             with tempfile.TemporaryDirectory(dir=SYSTEMS) as directory:
                 root = Path(directory) / "root"
                 subprocess.run(["cp", "--archive", str(base(name)), str(root)], check=True)
