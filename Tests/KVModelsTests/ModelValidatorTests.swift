@@ -47,6 +47,7 @@ import Testing
       #"{"title":"a","day":"2026-11-22+01:00","hour":"12:30:01.123Z","at":"2026-11-22T12:30:00.123456-05:30:15"}"#,
       #"{"title":"a","parts":[{"size":1,"inner":{"size":2,"inner":null}}],"postAuthorId":"7"}"#,
       #"{"title":"a","rating":null,"parts":null,"note":"b"}"#,
+      #"{ "t\u0069tle" : "a" , "k\u0069nd" : "NEW\u0053" }"#,
     ])
   func accepted(text: String) throws {
     let completed = try validator().completed(Array(text.utf8))
@@ -85,6 +86,22 @@ import Testing
     }
     #expect(error.path == path)
     #expect(error.message.contains(message), "\(error.message)")
+  }
+
+  @Test("get what fields have by default, also where they have nothing else") func defaults() throws
+  {
+    let schema = try ModelSchema(
+      sdl:
+        #"type Flag @model { id: ID! name: String @default(value: "a") n: Int @default(value: "1") }"#
+    )
+    let validator = ModelValidator(try #require(schema.model("Flag")), in: schema)
+    for (record, completed) in [
+      ("{}", #"{"name":"a","n":1}"#), ("{ }", #"{ "name":"a","n":1}"#),
+      (#"{"n":null}"#, #"{"n":null,"name":"a"}"#), (#"{"n":2,"name":""}"#, #"{"n":2,"name":""}"#),
+    ] {
+      #expect(
+        try String(decoding: validator.completed(Array(record.utf8)), as: UTF8.self) == completed)
+    }
   }
 
   @Test("have the id, the version and the backend's members of their model")

@@ -1,18 +1,19 @@
+internal import KVBase
 internal import KVJSON
 
 extension ScalarType {
-  /// Whether a JSON value, not null, can stand for one of these. The formats of addresses and numbers of telephones are
-  /// the backend's business.
-  func accepts(_ value: JSONValue) -> Bool {
+  /// Whether a value of a valid text, not null, can stand for one of these. The formats of addresses and numbers of
+  /// telephones are the backend's business.
+  func accepts(_ value: Range<Int>, in scanner: ByteScanner) -> Bool {
     switch self {
-    case .id, .string, .email, .json, .url, .phone, .ipAddress: value.stringValue != nil
-    case .int: value.intValue.map { Int32(exactly: $0) != nil } ?? false
-    case .timestamp: value.intValue != nil
-    case .float: value.doubleValue != nil
-    case .boolean: value.boolValue != nil
-    case .date: TemporalText(value).isDate
-    case .time: TemporalText(value).isTime
-    case .dateTime: TemporalText(value).isDateTime
+    case .id, .string, .email, .json, .url, .phone, .ipAddress: scanner.isText(at: value)
+    case .int: scanner.integer(value).map { Int32(exactly: $0) != nil } ?? false
+    case .timestamp: scanner.integer(value) != nil
+    case .float: scanner.isNumber(at: value)
+    case .boolean: scanner.isBool(at: value)
+    case .date: TemporalText(value, in: scanner)?.isDate ?? false
+    case .time: TemporalText(value, in: scanner)?.isTime ?? false
+    case .dateTime: TemporalText(value, in: scanner)?.isDateTime ?? false
     }
   }
 
@@ -23,7 +24,11 @@ extension ScalarType {
       case .int, .timestamp, .float, .boolean: try? JSONValue(parsing: text)
       default: .string(text)
       }
-    return value.flatMap { accepts($0) ? $0 : nil }
+    guard let value, !value.isNull else { return nil }
+    let isAccepted = value.bytes.withBorrowedBytes { bytes in
+      accepts(0..<bytes.count, in: ByteScanner(bytes))
+    }
+    return isAccepted ? value : nil
   }
 
   /// With its article, for a message.
@@ -46,7 +51,11 @@ private struct TemporalText {
   private let bytes: [UInt8]
   private var offset = 0
 
-  init(_ value: JSONValue) { bytes = Array((value.stringValue ?? "").utf8) }
+  /// Nil for what is no text.
+  init?(_ value: Range<Int>, in scanner: ByteScanner) {
+    guard scanner.isText(at: value) else { return nil }
+    bytes = scanner.unescaped(scanner.inside(value))
+  }
 
   /// `2026-11-22`, with an offset to UTC or without.
   var isDate: Bool {
@@ -113,5 +122,28 @@ private struct TemporalText {
       guard pass(UInt8(ascii: ":")), passNumber(2, 0...59) else { return false }
     }
     return offset == bytes.count
+  }
+}
+
+extension ByteScanner {
+  func isText(at value: Range<Int>) -> Bool { base[value.lowerBound] == UInt8(ascii: "\"") }
+
+  /// What is between the quotes of a text.
+  func inside(_ text: Range<Int>) -> Range<Int> { text.lowerBound + 1..<text.upperBound - 1 }
+
+  fileprivate func isBool(at value: Range<Int>) -> Bool {
+    base[value.lowerBound] == UInt8(ascii: "t") || base[value.lowerBound] == UInt8(ascii: "f")
+  }
+
+  fileprivate func isNumber(at value: Range<Int>) -> Bool {
+    base[value.lowerBound] == UInt8(ascii: "-") || base[value.lowerBound] &- 0x30 < 10
+  }
+
+  /// An integer of 64 bits, which may be written with a fraction of zero; nil for anything else.
+  fileprivate func integer(_ value: Range<Int>) -> Int64? {
+    guard isNumber(at: value) else { return nil }
+    let digits = UnsafeBufferPointer(start: base + value.lowerBound, count: value.count)
+    let text = String(decoding: digits, as: UTF8.self)
+    return Int64(text) ?? Double(text).flatMap { Int64(exactly: $0) }
   }
 }
