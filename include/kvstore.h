@@ -1339,13 +1339,17 @@ KV_API kv_status kv_store_follow(kv_store *store, kv_query *query, const char *o
  * Observes a query over the local data until the subscription or the client is closed.
  *
  * Events are objects; all members are always present:
- * `{"initial":…,"count":n,"deletions":[{"index":n,"id":…}],"moves":[{"from":n,"to":n,"id":…}],
- * "insertions":[{"index":n,"entity":{…}}],"modifications":[{"index":n,"entity":{…}}]}`.
+ * `{"initial":…,"isSynced":…,"count":n,"deletions":[{"index":n,"id":…,"source":…}],"moves":[{"from":n,"to":n,"id":…}],
+ * "insertions":[{"index":n,"source":…,"entity":{…}}],"modifications":[{"index":n,"source":…,"entity":{…}}]}`.
  *
  * The first one, `initial`, inserts the whole result, which may be empty. To get from one result to
  * the next: remove the entities at the `index` of deletions and the `from` of moves, which are positions in the old result;
  * then insert, in ascending order of `index` and `to`, which are positions in the new result, the insertions and moved
  * entities; then replace modified entities. `count` is the size of the new result. Sort, skip, limit and fields are respected.
+ *
+ * `source` is `"local"` for what was changed here and the backend has not accepted yet, else `"remote"`. `isSynced`: the
+ * collection is synchronised in the background (kv_client_start_sync()) and was read since that has started; when that becomes
+ * so, an event says it, even if nothing has changed.
  *
  * Each event leads to a state that the data really had, and no change is missed. Changes that come
  * while `receive` is busy become one event, so a slow `receive` never makes a queue grow. An event with an error

@@ -92,7 +92,9 @@ extension DataStore {
   package func observe(
     _ query: Query, _ signal: @escaping @Sendable () -> Void
   ) throws(StoreError) -> any Observation {
-    try engine.observe(named(query), signal)
+    SyncedObservation(
+      try engine.observe(named(query), signal), of: engine.collection, context.synced,
+      signal: signal)
   }
 }
 

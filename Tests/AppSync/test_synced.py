@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from queue import Queue
+from typing import Any
+
 import kvstore
 import pytest
 from client import Client as Outsider
 from devices import WHOLE, Open, fault, fill, synced
 from standin import StandIn
 from standin.auth.jwt import make
+from standin.testing import SECONDS
 
 
 def test_the_events_come_in_the_documented_order(device: Open, server: StandIn) -> None:
@@ -236,3 +241,67 @@ def test_clear_starts_from_nothing_and_loses_nothing_unasked(device: Open, serve
     phone.start()
     assert synced(phone, "Task")["isFullSync"]
     assert [task["id"] for task in tasks.find()] == ["t"]
+
+
+# Who observes
+
+
+class Watching:
+    """The changes of an observed query, and the result that they lead to."""
+
+    def __init__(self) -> None:
+        self._changes: Queue[kvstore.Changes[dict[str, Any]] | kvstore.KVError] = Queue()
+        self.receive = self._changes.put
+        self.shown: list[dict[str, Any]] = []
+        self.is_synced = False
+        self.told: list[tuple[str, str, str]] = []
+
+    def until(self, wanted: Callable[[], bool]) -> None:
+        """Takes changes until something is as wanted."""
+        while not wanted():
+            changes = self._changes.get(timeout=SECONDS)
+            assert not isinstance(changes, kvstore.KVError)
+            changes.apply(self.shown)
+            self.is_synced = changes.is_synced
+            self.told += [("create", e.entity["id"], e.source) for e in changes.insertions]
+            self.told += [("update", e.entity["id"], e.source) for e in changes.modifications]
+            self.told += [("delete", e.id, e.source) for e in changes.deletions]
+
+
+def test_an_observer_is_told_what_changed_where_and_when_all_was_read(
+    device: Open, server: StandIn
+) -> None:
+    fill(server, "Task", [{"id": "a", "title": "A", "rank": 2}, {"id": "z", "title": "Z"}])
+    phone = device()
+    tasks = phone.client.collection("Task")
+    watching = Watching()
+    query = kvstore.Query({"rank": {"$gt": 0}}, sort={"rank": 1})
+    with tasks.observe(query, watching.receive):
+        assert not watching.is_synced
+        phone.start()
+        watching.until(lambda: watching.is_synced)
+        assert watching.told == [("create", "a", "remote")]
+        watching.told = []
+
+        fault(server, at="http", action="dropBefore", on="createTask", times=1)
+        tasks.save({"id": "b", "title": "B", "rank": 1})
+        watching.until(lambda: ("create", "b", "local") in watching.told)
+        assert [task["id"] for task in watching.shown] == ["b", "a"]
+        watching.until(lambda: ("update", "b", "remote") in watching.told)
+
+        written = Outsider(server).written
+        written("updateTask", WHOLE, {"id": "a", "rank": 0, "_version": 1})
+        watching.until(lambda: ("delete", "a", "remote") in watching.told)
+        tasks.remove_by_id("b")
+        watching.until(lambda: ("delete", "b", "local") in watching.told)
+        assert watching.shown == []
+        phone.client.stop_sync()
+        watching.until(lambda: not watching.is_synced)
+
+
+def test_an_observer_of_an_empty_model_is_told_once_it_was_read(device: Open) -> None:
+    phone = device()
+    watching = Watching()
+    with phone.client.collection("Task", type="synced").observe(None, watching.receive):
+        watching.until(lambda: watching.is_synced)
+    assert watching.shown == []

@@ -99,6 +99,22 @@ private final class Watch {
     }
   }
 
+  @Test("What the backend has not accepted was changed here") func sources() throws {
+    let scene = try Scene()
+    defer { scene.close() }
+    let observation = try scene.local.observe(Query()) {}
+    defer { observation.end() }
+    _ = try observation.changes()
+    for id in ["a", "b"] { _ = try scene.local.save(["_id": .string(id), "n": 1]) }
+    #expect(try observation.changes()?.insertions.map(\.source) == [.local, .local])
+    _ = try scene.local.push(DataStore.Run())
+    #expect(try observation.changes()?.modifications.map(\.source) == [.remote, .remote])
+    _ = try scene.local.save(["_id": "b", "n": 2])
+    #expect(try observation.changes()?.modifications.map(\.source) == [.local])
+    _ = try scene.local.remove(id: "a", DataStore.Run())
+    #expect(try observation.changes()?.deletions.map(\.source) == [.local])
+  }
+
   @Test("a pull, the answer to a push, a live message, clearing and a logout are told") func kinds()
     throws
   {

@@ -97,7 +97,7 @@ import Testing
     _ = try store.remove("c", in: "c")
     #expect(
       try observed.changes().map { String(try $0.json()) }
-        == #"{"initial":false,"count":2,"deletions":[{"index":1,"id":"c"}],"moves":[],"insertions":[],"modifications":[]}"#
+        == #"{"initial":false,"isSynced":false,"count":2,"deletions":[{"index":1,"id":"c","source":"local"}],"moves":[],"insertions":[],"modifications":[]}"#
     )
   }
 

@@ -26,6 +26,11 @@ import Testing
     }
     await until { if case .ready = $0 { true } else { false } }
     #expect(try await there.find().all().map(\.name) == ["Ann"])
+    for try await changes in try there.observe() {
+      #expect(changes.isSynced)
+      #expect(changes.insertions.map(\.source) == [.remote])
+      break
+    }
 
     try await there.save(Person(id: "2", name: "Bob", age: 40))
     await until { event in
@@ -42,6 +47,11 @@ import Testing
 
     tablet.stopSync()
     try await there.save(Person(id: "3", name: "Cy", age: 50))
+    for try await changes in try there.observe() {
+      #expect(!changes.isSynced)
+      #expect(changes.insertions.map(\.source) == [.remote, .local])
+      break
+    }
     let refused = await #expect(throws: KVStoreError.self) { try await tablet.clear() }
     #expect(refused?.code == .pending)
     try await tablet.clear(discardingPending: true)

@@ -19,6 +19,8 @@ import (
 type Deletion struct {
 	Index int
 	ID    string
+	// Source is where it was deleted: "local" as long as the backend has not accepted that, else "remote".
+	Source string
 }
 
 // Move is an entity that stays in the result and changes its index: From in the old, To in the new result.
@@ -31,6 +33,8 @@ type Move struct {
 type Placed[T any] struct {
 	Index  int
 	Entity T
+	// Source is where it was changed: "local" as long as the backend has not accepted that, else "remote".
+	Source string
 }
 
 // Changes lead from one result of an observed query to the next.
@@ -38,6 +42,8 @@ type Changes[T any] struct {
 	// Initial means that this is the whole result, as insertions. The first changes are initial. If a reader was too slow,
 	// it gets the whole result again.
 	Initial bool
+	// IsSynced means that the collection is synchronised in the background, and was read since that has started.
+	IsSynced bool
 	// Count is the size of the new result.
 	Count         int
 	Deletions     []Deletion
@@ -59,7 +65,7 @@ func (c Changes[T]) Apply(result []T) []T {
 		going[deletion.Index] = true
 	}
 	for _, move := range c.Moves {
-		coming = append(coming, Placed[T]{move.To, result[move.From]})
+		coming = append(coming, Placed[T]{Index: move.To, Entity: result[move.From]})
 		going[move.From] = true
 	}
 	sort.Slice(coming, func(i, j int) bool { return coming[i].Index < coming[j].Index })

@@ -27,22 +27,31 @@ func TestASyncedCollectionSendsAndReceivesByItself(t *testing.T) {
 	equal(t, read.IsFullSync && read.IsComplete && !read.IsCapped, true)
 	told("ready")
 	must(notes.Get(ctx, "a"))(t)
+	changes := must(notes.Observe(watching, nil))(t)
+	first := await(t, changes, func(c kvstore.Changes[kvstore.M]) bool { return c.IsSynced })
+	equal(t, first.Insertions[0].Source, "remote")
 
 	must(notes.Save(ctx, kvstore.M{"_id": "b", "n": 2}))(t)
 	equal(t, told("outboxMutationEnqueued").ID, "b")
 	sent := told("outboxMutationProcessed")
 	equal(t, sent.ID, "b")
 	equal(t, len(sent.Entity) > 0, true)
+	await(t, changes, func(c kvstore.Changes[kvstore.M]) bool {
+		return len(c.Insertions) > 0 && c.Insertions[0].Source == "local" ||
+			len(c.Modifications) > 0 && c.Modifications[0].Source == "remote"
+	})
 	must(theirs.Get(ctx, "b"))(t)
 
 	must(theirs.Save(ctx, kvstore.M{"_id": "c", "n": 3}))(t)
-	equal(t, told("syncReceived").Changes[0], kvstore.SyncChange{ID: "c", Change: "create"})
+	await(t, events, func(e kvstore.SyncEvent) bool {
+		return e.Event == "syncReceived" && e.Changes[0] == kvstore.SyncChange{ID: "c", Change: "create"}
+	})
 	must(notes.Get(ctx, "c"))(t)
 
 	if err := client.SetSyncExpression(name, kvstore.M{"n": kvstore.M{"$gt": 1}}); err != nil {
 		t.Error(err)
 	}
-	equal(t, told("modelSynced").Deleted, 1)
+	await(t, events, func(e kvstore.SyncEvent) bool { return e.Event == "modelSynced" && e.Deleted == 1 })
 	if err := client.StopSync(); err != nil {
 		t.Error(err)
 	}

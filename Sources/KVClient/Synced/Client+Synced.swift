@@ -140,6 +140,7 @@ extension Client {
     case .ready: event = .ready
     }
     events.publish(.background(event))
+    if case .modelSynced = report { synced.signal() }
     // From now on what waits is sent.
     if case .ready = report { reviveAutoPushes() }
   }

@@ -16,6 +16,9 @@ final class SyncedCollections: Sendable {
     var isClosed = false
     /// Ends the pushes that nobody asked for.
     var pushing = Cancellation()
+    /// Hear when a collection may have become synchronised, or all have ceased to be.
+    var listeners: [Int: @Sendable () -> Void] = [:]
+    var lastListener = 0
   }
 
   private let state: Monitor<State>
@@ -86,6 +89,7 @@ final class SyncedCollections: Sendable {
       return new
     }
     synchroniser?.start(isOnline: isOnline)
+    signal()
   }
 
   /// Stops, without waiting: what is under way is cancelled.
@@ -97,6 +101,7 @@ final class SyncedCollections: Sendable {
     synchroniser?.stop()
     pushing.cancel()
     toldOrder.withLock { $0 = nil }
+    signal()
   }
 
   /// Waits until no live change is being written.
@@ -112,6 +117,28 @@ final class SyncedCollections: Sendable {
     synchroniser?.close()
     worker?.join()
   }
+
+  // MARK: Who listens
+
+  /// Whether a collection was read since the last start.
+  func isSynced(_ name: String) -> Bool {
+    guard let index = index(of: name), let running else { return false }
+    return running.status(of: index).isSynced
+  }
+
+  /// From now on `signal` is called, from any thread and with no lock held, whenever `isSynced` may have changed. Gives what
+  /// `removeListener` takes.
+  func addListener(_ signal: @escaping @Sendable () -> Void) -> Int {
+    state.withLock { state in
+      state.lastListener += 1
+      state.listeners[state.lastListener] = signal
+      return state.lastListener
+    }
+  }
+
+  func removeListener(_ number: Int) { state.withLock { $0.listeners[number] = nil } }
+
+  func signal() { for signal in state.withLock({ Array($0.listeners.values) }) { signal() } }
 
   // MARK: The queue
 

@@ -16,6 +16,7 @@ final class ObservedQuery: Observation, @unchecked Sendable {
   private let sorter: Sorter?
   private let projection: Projection?
   private let get: SQL
+  private let isPending: SQL
   private let listener = Monitor<Int?>(nil)
 
   private var result = ObservedResult()
@@ -40,6 +41,8 @@ final class ObservedQuery: Observation, @unchecked Sendable {
     matcher = query.matcher
     sorter = query.sorter
     projection = query.projection
+    isPending = SQL.shared(
+      "SELECT 1 FROM pending WHERE collection = \(table.number) AND id = \(Parameter.id)")
     get = SQL.shared("SELECT n, \(Table.body) FROM \(table.entities) WHERE id = \(Parameter.id)")
   }
 
@@ -71,11 +74,37 @@ final class ObservedQuery: Observation, @unchecked Sendable {
       } else {
         changes = try readAll(db)
       }
+      try tellSources(of: &changes, db)
       return end
     }
     changes.isInitial = isFirst
     isFirst = false
     return changes.isInitial || !changes.isEmpty ? changes : nil
+  }
+
+  /// What waits to be sent was changed here.
+  private func tellSources(
+    of changes: inout ResultChanges, _ db: borrowing Connection
+  ) throws(SQLiteError) {
+    guard !changes.isEmpty, try Storage.hasPending(table, db) else { return }
+    func source(_ id: [UInt8]) throws(SQLiteError) -> ResultChanges.Source {
+      let statement = try db.statement(isPending)
+      return try id.withBorrowedBytes { (bytes) throws(SQLiteError) -> ResultChanges.Source in
+        try statement.bind(borrowedText: bytes, at: .id)
+        return try statement.step() ? .local : .remote
+      }
+    }
+    for index in changes.deletions.indices {
+      changes.deletions[index].source = try source(Array(changes.deletions[index].id.utf8))
+    }
+    for index in changes.insertions.indices {
+      let id = result.rows[changes.insertions[index].index].id
+      changes.insertions[index].source = try source(id)
+    }
+    for index in changes.modifications.indices {
+      let id = result.rows[changes.modifications[index].index].id
+      changes.modifications[index].source = try source(id)
+    }
   }
 
   func startAnew() {

@@ -7,12 +7,22 @@ internal import KVSync
 ///       for insertion in changes.insertions { print(insertion.index, insertion.entity.name) }
 ///     }
 public struct Changes<Entity: Codable & Sendable>: Sendable {
+  /// Where an entity was changed.
+  public enum Source: Sendable {
+    /// Here, and the backend has not accepted it yet.
+    case local
+    /// On the backend; or here, and the backend has accepted it.
+    case remote
+  }
+
   /// An entity that has left the result, with its index in the old result.
   public struct Deletion: Sendable, Equatable {
     /// The id of the entity.
     public let id: String
     /// Its index in the old result.
     public let index: Int
+    /// Where it was changed.
+    public let source: Source
   }
 
   /// An entity with a new index: `from` in the old result, `to` in the new one.
@@ -31,10 +41,14 @@ public struct Changes<Entity: Codable & Sendable>: Sendable {
     public let index: Int
     /// The entity.
     public let entity: Entity
+    /// Where it was changed.
+    public let source: Source
   }
 
   /// Whether this is the whole result, as insertions, when observing began.
   public let isInitial: Bool
+  /// Whether the collection is synchronised in the background, and was read since that has started.
+  public let isSynced: Bool
   /// The number of entities in the new result.
   public let count: Int
   /// The entities that have left the result.
@@ -48,8 +62,11 @@ public struct Changes<Entity: Codable & Sendable>: Sendable {
 
   init(_ changes: ResultChanges) throws(KVStoreError) {
     isInitial = changes.isInitial
+    isSynced = changes.isSynced
     count = changes.count
-    deletions = changes.deletions.map { Deletion(id: $0.id, index: $0.index) }
+    deletions = changes.deletions.map {
+      Deletion(id: $0.id, index: $0.index, source: Source($0.source))
+    }
     moves = changes.moves.map { Move(id: $0.id, from: $0.from, to: $0.to) }
     insertions = try Self.decoded(changes.insertions)
     modifications = try Self.decoded(changes.modifications)
@@ -62,7 +79,8 @@ public struct Changes<Entity: Codable & Sendable>: Sendable {
     for one in all {
       decoded.append(
         IndexedEntity(
-          index: one.index, entity: try JSONDecoding.decode(Entity.self, from: one.entity)))
+          index: one.index, entity: try JSONDecoding.decode(Entity.self, from: one.entity),
+          source: Source(one.source)))
     }
     return decoded
   }
@@ -81,6 +99,15 @@ public struct Changes<Entity: Codable & Sendable>: Sendable {
     }
     for change in modifications where result.indices.contains(change.index) {
       result[change.index] = change.entity
+    }
+  }
+}
+
+extension Changes.Source {
+  fileprivate init(_ source: ResultChanges.Source) {
+    switch source {
+    case .local: self = .local
+    case .remote: self = .remote
     }
   }
 }

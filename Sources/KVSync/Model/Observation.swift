@@ -21,9 +21,13 @@ package protocol Observation: AnyObject, Sendable {
 /// in the old result, is taken out; then insertions and moved entities are put in, in ascending order of
 /// `index` and `to`, positions in the new result; then entities are replaced by their modified versions.
 package struct ResultChanges: Sendable {
+  /// Where a change was made, as far as that is known: `local` as long as the backend has not accepted it.
+  package enum Source: String, Sendable { case local, remote }
+
   package struct Deletion: Sendable {
     package var id: String
     package var index: Int
+    package var source = Source.remote
     package init(id: String, index: Int) {
       self.id = id
       self.index = index
@@ -44,6 +48,7 @@ package struct ResultChanges: Sendable {
   package struct IndexedEntity: Sendable {
     package var index: Int
     package var entity: [UInt8]
+    package var source = Source.remote
     package init(index: Int, entity: [UInt8]) {
       self.index = index
       self.entity = entity
@@ -52,6 +57,8 @@ package struct ResultChanges: Sendable {
 
   /// Whether it is the first: the result as it was when observing began.
   package var isInitial = false
+  /// Whether the collection is synchronised in the background, and was read since that has started.
+  package var isSynced = false
   /// How many entities the new result has.
   package var count = 0
   package var deletions: [Deletion] = []
@@ -69,6 +76,7 @@ package struct ResultChanges: Sendable {
   package func json() throws(StoreError) -> [UInt8] {
     var object = JSONObjectWriter()
     object.add("initial", .bool(isInitial))
+    object.add("isSynced", .bool(isSynced))
     object.add("count", .int(Int64(count)))
     object.add("deletions", .array(deletions.map(\.json)))
     object.add("moves", .array(moves.map(\.json)))
@@ -84,7 +92,9 @@ package struct ResultChanges: Sendable {
 }
 
 extension ResultChanges.Deletion {
-  fileprivate var json: JSONValue { ["index": .int(Int64(index)), "id": .string(id)] }
+  fileprivate var json: JSONValue {
+    ["index": .int(Int64(index)), "id": .string(id), "source": .string(source.rawValue)]
+  }
 }
 
 extension ResultChanges.Move {
@@ -97,6 +107,7 @@ extension ResultChanges.IndexedEntity {
   fileprivate func json() throws(StoreError) -> [UInt8] {
     var object = JSONObjectWriter()
     object.add("index", .int(Int64(index)))
+    object.add("source", .string(source.rawValue))
     try object.add("entity", json: entity, or: StoreError.noMemory)
     return try object.finish(or: StoreError.noMemory)
   }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any, Generic, Literal
 
 from ._callbacks import refuse_coroutine
 from ._json import from_json
@@ -14,6 +14,9 @@ from .model import Mapper
 from .results import E
 from .stream import Stream
 from .subscription import Subscription
+
+#: Where an entity was changed: "local" as long as the backend has not accepted it, else "remote".
+Source = Literal["local", "remote"]
 
 #: The limit of changes that wait in a stream.
 _MOST = 100
@@ -25,6 +28,7 @@ class Deletion:
 
     index: int
     id: str
+    source: Source = "remote"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,7 @@ class Placed(Generic[E]):
 
     index: int
     entity: E
+    source: Source = "remote"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,8 @@ class Changes(Generic[E]):
     moves: Sequence[Move]
     insertions: Sequence[Placed[E]]
     modifications: Sequence[Placed[E]]
+    #: Whether the collection is synchronised in the background, and was read since that started.
+    is_synced: bool = False
 
     def apply(self, result: list[E]) -> None:
         """Apply the changes to a list: it has the old result, and then the new one."""
@@ -83,15 +90,18 @@ def decode_changes(text: bytes, mapper: Mapper[E]) -> Changes[E]:
     return Changes(
         initial=members["initial"],
         count=members["count"],
-        deletions=[Deletion(each["index"], each["id"]) for each in members["deletions"]],
+        deletions=[
+            Deletion(each["index"], each["id"], each["source"]) for each in members["deletions"]
+        ],
         moves=[Move(each["from"], each["to"], each["id"]) for each in members["moves"]],
         insertions=[_placed(each, mapper) for each in members["insertions"]],
         modifications=[_placed(each, mapper) for each in members["modifications"]],
+        is_synced=members["isSynced"],
     )
 
 
 def _placed(members: Mapping[str, Any], mapper: Mapper[E]) -> Placed[E]:
-    return Placed(members["index"], mapper.read(members["entity"]))
+    return Placed(members["index"], mapper.read(members["entity"]), members["source"])
 
 
 def changes_reader(
