@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVJSON
 internal import KVQuery
 internal import KVSQLite
 internal import KVSync
@@ -26,15 +27,39 @@ extension Storage {
         try owned(by: owner, on: db)
       }
     }
-    let roots = Set(ids.map(RecordID.init))
-    for member in cascade.members {
-      let isRoot = member.collection == RecordID(collection) && roots.contains(member.id)
-      _ = try Self.remove(
-        member.id.text, if: isRoot ? condition : .none,
-        atEnd: layout.isOwner(member.collection.text),
-        change: Change(try catalog.entry(member.collection.text, on: db)), on: db)
+    let roots = Set(ids.map { Cascade.Member($0, in: collection) })
+    var rest = cascade.members[...]
+    while let first = rest.first {
+      let run = rest.prefix(while: { $0.collection == first.collection && !roots.contains($0) })
+      let name = first.collection.text
+      let change = Change(try catalog.entry(name, on: db))
+      if run.count >= Self.manyMembers, !layout.isOwner(name) {
+        try Self.remove(run.map(\.id.text), change, on: db)
+        rest.removeFirst(run.count)
+      } else {
+        _ = try Self.remove(
+          first.id.text, if: roots.contains(first) ? condition : .none,
+          atEnd: layout.isOwner(name), change: change, on: db)
+        rest.removeFirst()
+      }
     }
     return removed
+  }
+
+  /// How many records of one collection are worth a removal of all at once.
+  private static let manyMembers = 32
+
+  /// Removes records to which nothing belongs, all at once.
+  private static func remove(
+    _ ids: [String], _ change: Change, on db: borrowing Connection
+  ) throws(SQLiteError) {
+    let list = JSONValue.array(ids.map { .string($0) }).text
+    let found = try db.prepare(
+      """
+      SELECT \(sql: Table.body), n FROM \(sql: change.table.entities)
+      WHERE id IN (SELECT value FROM json_each(\(bind: list)))
+      """)
+    _ = try Removal(change, on: db).remove(found, on: db)
   }
 
   /// What belongs to a record directly.
@@ -43,14 +68,7 @@ extension Storage {
   ) throws(SQLiteError) -> [Cascade.Member] {
     try layout.owned(by: owner) { (query, collection) throws(SQLiteError) in
       guard let table = try catalog.table(collection, on: db) else { return [] }
-      let find = try db.statement(table.idOfRow)
-      var ids: [String] = []
-      for number in try numbers(of: query, table, on: db) {
-        try find.bind(number, at: .row)
-        if try find.step(), let id = find.text(0) { ids.append(id) }
-        find.reset()
-      }
-      return ids
+      return try self.ids(of: query, table, on: db)
     } reading: { (id, collection) throws(SQLiteError) in
       guard let table = try catalog.table(collection, on: db) else { return nil }
       return try StoredRecord(id, table, on: db)?.body

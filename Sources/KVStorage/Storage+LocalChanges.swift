@@ -123,18 +123,10 @@ extension Storage {
         let found = try db.prepare(plan.selection.page("\(Table.body),e.n"))
         return try Removal(change, on: db).remove(found, on: db)
       }
-      // Found first, then removed with what belongs to them, one after the other.
-      let numbers = try numbers(of: query, change.table, on: db)
-      let find = try db.prepare(
-        "SELECT id FROM \(change.table.entities) WHERE n = \(Parameter.row)")
-      var ids: [String] = []
-      for number in numbers {
-        try find.bind(number, at: .row)
-        if try find.step(), let id = find.text(0) { ids.append(id) }
-        find.reset()
-      }
+      // Found first, then removed with what belongs to them.
+      let ids = try ids(of: query, change.table, on: db)
       _ = try remove(ids, if: .none, collection: collection, change, on: db)
-      return numbers.count
+      return ids.count
     }
   }
 
@@ -261,5 +253,19 @@ extension Storage {
       numbers.append(statement.int64(3))
     }
     return numbers
+  }
+
+  /// The ids of what is selected. Throws like `numbers`.
+  func ids(
+    of query: Query, _ table: Table, on db: borrowing Connection
+  ) throws(SQLiteError) -> [String] {
+    let selection = try indexes.plan(query, table, on: db).selection
+    let statement = try db.prepare(selection.page(Table.body))
+    var ids: [String] = []
+    while try statement.step() {
+      _ = try table.body(of: statement)
+      ids.append(statement.text(2) ?? "")
+    }
+    return ids
   }
 }

@@ -183,4 +183,25 @@ import Testing
     #expect(error?.kind == .conflict)
     #expect(try storage.find(in: "folder").count == 6)
   }
+
+  @Test(
+    "removes many as it removes a few: deletions in front of the owner's, creates that were never sent dropped"
+  )
+  func many() throws {
+    let storage = try open()
+    try storage.save(#"{"_id":"root"}"#, in: "folder")
+    for number in 0..<100 {
+      try storage.save(#"{"_id":"l\#(number)","folder":"root","file":"none"}"#, in: "link")
+      try storage.save(#"{"_id":"other\#(number)","folder":"elsewhere"}"#, in: "link")
+    }
+    try send(storage)
+    for _ in 0..<40 { try storage.save(#"{"folder":"root","file":"none"}"#, in: "link") }
+    try storage.save(#"{"_id":"l7","folder":"root","file":"some"}"#, in: "link")
+    #expect(try storage.remove("root", if: .none, in: "folder") == 1)
+    let queue = try queue(storage)
+    #expect(queue.last == "-root")
+    #expect(Set(queue.dropLast()) == Set((0..<100).map { "-l\($0)" }))
+    #expect(queue.count == 101)
+    #expect(try storage.count(Query(), in: "link", writtenSince: nil) == 100)
+  }
 }
