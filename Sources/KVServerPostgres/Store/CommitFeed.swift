@@ -90,17 +90,13 @@ final class CommitFeed: Sendable {
     state.withLockNotifyingAll { $0.isClosed = true }
   }
 
-  /// Has the feed ask after a commit of this server: at once if polls wait here, and else when other servers are told, once for
-  /// several commits.
-  func wake(after app: Int64) {
-    let hasPolls = state.withLock(\.publisher)?.hasPolls(in: app) == true
-    let isNew = state.withLock { state in
-      defer { state.hasWritten = true }
+  /// Has the feed ask at once after a commit of this server.
+  func wake(after _: Int64) {
+    state.withLockNotifyingAll { state in
       state.wanted += 1
-      if hasPolls { state.isUrgent = true }
-      return hasPolls || !state.hasWritten
+      state.isUrgent = true
+      state.hasWritten = true
     }
-    if isNew { state.withLockNotifyingAll { _ in } }
   }
 
   private func takeFollowed() -> [Int64: Int64] {
