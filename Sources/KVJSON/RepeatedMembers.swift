@@ -51,6 +51,9 @@ struct RepeatedMembers: ~Copyable {
         guard !name.hasEscapes, let object = open.last,
           insert(name.hash &+ object &* 0x9E37_79B9_7F4A_7C15)
         else { return true }
+        // A text needs no hash.
+        at = scanner.skipSpace(at)
+        if at < scanner.end, scanner.base[at] == UInt8(ascii: "\"") { at = scanner.passString(at) }
       }
     }
   }
