@@ -117,10 +117,16 @@ private struct Ties {
   var order: [Int]? {
     guard !ranges.isEmpty else { return nil }
     var order = Array(0..<end)
-    order.withUnsafeMutableBufferPointer { order in
-      for range in ranges {
-        var rows = UnsafeMutableBufferPointer(rebasing: order[range])
-        rows.sort { ids[$0].lexicographicallyPrecedes(ids[$1]) }
+    for range in ranges {
+      // They are few: this takes less than preparing a sort of any number of them.
+      for start in range.dropFirst() {
+        var place = start
+        while place > range.lowerBound, ids[start].lexicographicallyPrecedes(ids[order[place - 1]])
+        {
+          order[place] = order[place - 1]
+          place -= 1
+        }
+        order[place] = start
       }
     }
     return order

@@ -14,17 +14,21 @@ struct FilterTemplate {
   /// More are not worth it.
   private static let maxConstants = 16
 
-  private(set) var text: [UInt8] = []
+  private(set) var text = ""
   private(set) var constants: [JSONValue] = []
 
   /// Nil for a text without constants, with too many of them, or with one that takes more than a look: escapes, long
   /// integers.
   init?(_ filter: String) {
-    text.reserveCapacity(filter.utf8.count)
-    guard filter.withBorrowedBytes({ read($0) }), !constants.isEmpty else { return nil }
+    var rest: [UInt8] = []
+    rest.reserveCapacity(filter.utf8.count)
+    guard filter.withBorrowedBytes({ read($0, into: &rest) }), !constants.isEmpty else {
+      return nil
+    }
+    text = String(decoding: rest, as: UTF8.self)
   }
 
-  private mutating func read(_ bytes: UnsafeRawBufferPointer) -> Bool {
+  private mutating func read(_ bytes: UnsafeRawBufferPointer, into text: inout [UInt8]) -> Bool {
     var at = 0
     while at < bytes.count {
       let byte = bytes[at]

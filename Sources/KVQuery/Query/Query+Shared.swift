@@ -17,9 +17,9 @@ extension Query {
         try Query(filter: filter, modifiers: modifiers)
       }
     }
-    if let known = recent.withLock({ $0.queries.value(for: texts) }) { return known }
+    if case .query(let known)? = Recent.known(texts) { return known }
     let query = try Query(filter: filter, modifiers: modifiers)
-    recent.withLock { if $0.users > 0 { $0.queries.keep(query, for: texts) } }
+    Recent.keep(.query(query), for: texts)
     return query
   }
 
@@ -27,17 +27,18 @@ extension Query {
   private static func shaped(
     _ template: FilterTemplate, _ modifiers: RecordID, parse: () throws(QueryError) -> Query
   ) throws(QueryError) -> Query {
-    let key = Template(filter: template.text, modifiers: modifiers)
-    let known = recent.withLock { $0.shapes.value(for: key) }
-    if let query = known?.shape?.query(template.constants) { return query }
+    let key = Texts(filter: RecordID(template.text), modifiers: modifiers)
+    if case .shape(let shape)? = Recent.known(key) {
+      if let query = shape?.query(template.constants) { return query }
+      return try parse()
+    }
     let query = try parse()
-    guard known == nil else { return query }
     let shape = QueryShape(query, template.constants)
-    recent.withLock { if $0.users > 0 { $0.shapes.keep(KnownShape(shape: shape), for: key) } }
+    Recent.keep(.shape(shape), for: key)
     return shape?.query(template.constants) ?? query
   }
 
-  /// What a query is made of, compared by bytes.
+  /// What a query is made of, compared by bytes; of the filter perhaps only its template.
   fileprivate struct Texts: Hashable, Sendable {
     /// Longer ones, a list of thousands of ids for example, hardly come twice, and would take memory.
     static let maxCount = 1024
@@ -48,21 +49,23 @@ extension Query {
     var count: Int { filter.text.utf8.count + modifiers.text.utf8.count }
   }
 
-  /// The same without the constants of the filter.
-  fileprivate struct Template: Hashable, Sendable {
-    let filter: [UInt8]
-    let modifiers: RecordID
-  }
-
-  /// The shape of the filters of a template; nil: they have none.
-  fileprivate struct KnownShape: Sendable {
-    let shape: QueryShape?
+  /// What is known of texts that were read lately.
+  fileprivate enum Known: Sendable {
+    case query(Query)
+    /// Of the filters of a template; nil: they have none.
+    case shape(QueryShape?)
   }
 
   fileprivate struct Recent: Sendable {
     var users = 0
-    var queries = RecentCache<Texts, Query>(capacity: 64)
-    var shapes = RecentCache<Template, KnownShape>(capacity: 64)
+    /// A template has bytes that no JSON has, so it never is the text of another filter.
+    var known = RecentCache<Texts, Known>(capacity: 64)
+
+    static func known(_ texts: Texts) -> Known? { recent.withLock { $0.known.value(for: texts) } }
+
+    static func keep(_ known: Known, for texts: Texts) {
+      recent.withLock { if $0.users > 0 { $0.known.keep(known, for: texts) } }
+    }
   }
 
   fileprivate static let recent = Monitor(Recent())
