@@ -1,7 +1,8 @@
 /* The work that stores of this kind are compared by, as an expert writes it by hand: one table of text in SQLite, with
- * prepared statements, and no queue of writes for a backend.
+ * prepared statements, and no queue of writes for a backend. With a third argument, the writes alone, each with the row of a
+ * queue.
  *
- *   peers_raw BOOKS FILE
+ *   peers_raw BOOKS FILE [queue]
  *
  * Prints "WORK RATE" for each: operations a second. peers_ours.c does the same with libkvstore. */
 #include "books.h"
@@ -145,10 +146,53 @@ static void remove_some(void) {
   books_rate("W10", sqlite3_changes(db), data_now() - start);
 }
 
+static void save_queued(raw_store *store, const lines *from, int each, const char *work) {
+  static const size_t before_id = sizeof "{\"_id\":\"" - 1;
+  double start = data_now();
+  for (int i = 0; i < from->count; i++) {
+    if (i % each == 0) raw_begin(store);
+    raw_save(store, from->text[i] + before_id, BOOK_ID_LENGTH, from->text[i], (int)from->length[i]);
+    if ((i + 1) % each == 0 || i + 1 == from->count) raw_commit(store);
+  }
+  books_rate(work, from->count, data_now() - start);
+}
+
+static void change_queued(raw_store *store, const books *all) {
+  char body[8192];
+  double start = data_now();
+  for (int i = 0; i < all->updates.count; i++) {
+    new_price update = books_update(all, i);
+    int length;
+    if (i % BOOKS_EACH == 0) raw_begin(store);
+    const char *old = raw_find(store, update.id, BOOK_ID_LENGTH, &length);
+    if (!old || (size_t)length + 64 > sizeof body) raw_fail("W9", "missing or too long");
+    size_t changed = books_with_price(body, old, (size_t)length, update.price);
+    raw_save(store, update.id, BOOK_ID_LENGTH, body, (int)changed);
+    if ((i + 1) % BOOKS_EACH == 0 || i + 1 == all->updates.count) raw_commit(store);
+  }
+  books_rate("W9 queued", all->updates.count, data_now() - start);
+}
+
+/* The writes in the tables of raw.c, which have a queue. */
+static void write_queued(const books *all, const char *file) {
+  raw_store store;
+  raw_open(&store, file, "NORMAL", 4000);
+  save_queued(&store, &all->entities, BOOKS_EACH, "W1 queued");
+  save_queued(&store, &all->extra, 1, "W2 queued");
+  raw_execute(&store, "CREATE INDEX e_name ON entity (" NAME ");"
+                      "CREATE INDEX e_price ON entity (" PRICE ")");
+  change_queued(&store, all);
+  raw_close(&store);
+}
+
 int main(int count, char **arguments) {
-  if (count != 3) raw_fail(arguments[0], "BOOKS FILE");
+  if (count < 3) raw_fail(arguments[0], "BOOKS FILE [queue]");
   books all;
   books_read(&all, arguments[1]);
+  if (count > 3) {
+    write_queued(&all, arguments[2]);
+    return 0;
+  }
   long before = data_peak_kib();
   open_file(arguments[2]);
   insert(&all.entities, BOOKS_EACH, "W1");
