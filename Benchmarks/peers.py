@@ -30,6 +30,7 @@ WORKS = [
     Work("W1", "bulk save, 1,000 a transaction", "entities/s", 0.6, (0.49, 0.30, 0.37)),
     Work("W2", "single saves", "entities/s", 0.6, (0.03, 0.06, 0.53)),
     Work("W3", "find by id", "entities/s", 0.95, (0.89, 2.24, 0.74)),
+    Work("W3 lists", "find 1,000 by their ids, raw one by one", "entities/s", 2, None, "W3"),
     Work("W4", "equality, no index, 1 %", "queries/s", 5, (14.8, 4.5, 2.15)),
     Work("W5", "equality, indexed, 1 %", "queries/s", 0.95, (0.27, 2.58, 0.33)),
     Work("W6", "range + sort + limit 20, indexed", "queries/s", 0.8, (0.01, 0.001, 0.35)),
@@ -42,6 +43,9 @@ WORKS = [
     Work("first", "first of all in order, indexed", "queries/s", 0.5),
     Work("W9", "change one member of 20,000", "entities/s", 1, (9.1, 2.7, 0.86)),
     Work("W10", "remove 20,130 by a filter", "entities/s", 0.9, (2.28, 2.69, 0.85)),
+    Work("W1", "bulk save, both with a queue", "entities/s", None, None, "W1 queued"),
+    Work("W2", "single saves, both with a queue", "entities/s", None, None, "W2 queued"),
+    Work("W9", "change one member, both with a queue", "entities/s", None, None, "W9 queued"),
     Work("peak", "peak memory of all that, above the books", "KiB", None),
 ]
 
@@ -60,15 +64,18 @@ def rows() -> list[Row]:
     for round_ in range(ROUNDS):
         # Each begins every other round.
         for side, program in sorted({"ours": ours, "raw": raw}.items(), reverse=round_ % 2 == 1):
-            for name, figure in run(program, books):
+            figured = run(program, books)
+            if side == "raw":
+                figured += run(program, books, "queue")
+            for name, figure in figured:
                 figures.setdefault((side, name), []).append(figure)
     return [row(work, figures) for work in WORKS]
 
 
-def run(program: Path, books: Path) -> list[tuple[str, float]]:
+def run(program: Path, books: Path, *more: str) -> list[tuple[str, float]]:
     """What a program prints that works in an empty directory."""
     with scratch("peers") as directory:
-        lines = output_of(program, books, directory / "store").splitlines()
+        lines = output_of(program, books, directory / "store", *more).splitlines()
     return [(name, float(figure)) for name, figure in (line.rsplit(" ", 1) for line in lines)]
 
 
@@ -78,5 +85,6 @@ def row(work: Work, figures: dict[tuple[str, str], list[float]]) -> Row:
     names = ("Realm", "ObjectBox", "LiteCore")
     ratios = zip(names, work.peers, strict=True) if work.peers else ()
     peers = "; ".join(f"{name} {ratio:g}" for name, ratio in ratios)
-    against = f"SQLite by hand, no queue{f' ({peers})' if peers else ''}"
+    queue = "with a queue" if work.raw.endswith("queued") else "no queue"
+    against = f"SQLite by hand, {queue}{f' ({peers})' if peers else ''}"
     return ratio_row(f"peers: {work.title}", work.unit, ours, raw, against, work.goal)

@@ -997,6 +997,23 @@ KV_API kv_status kv_store_find_by_id_async(kv_store *store, const char *id, cons
                                            kv_error **error_out);
 
 /**
+ * Finds the entities of some ids. A read that stays on this machine sees one snapshot. The backend is asked in as few requests
+ * as the ids fit into.
+ *
+ * @param ids_json  a JSON array of ids, which are not empty; an id may come more than once
+ * @param json_out  receives a JSON array as long as `ids_json` and in its order: each entity, or null where there is none
+ * @return KV_OK (also if there are none), KV_INVALID (no array of texts; an empty id; the error has the `index`), and what
+ *         kv_store_find() returns
+ */
+KV_API kv_status kv_store_find_by_ids(kv_store *store, const char *ids_json, size_t length,
+                                      const char *options, char **json_out, size_t *length_out,
+                                      kv_error **error_out);
+KV_API kv_status kv_store_find_by_ids_async(kv_store *store, const char *ids_json, size_t length,
+                                            const char *options, kv_answer_fn done, void *context,
+                                            kv_free_fn free_context, kv_request **request_out,
+                                            kv_error **error_out);
+
+/**
  * Saves one entity. An entity without `_id` is created; otherwise the entity with that `_id` is created or replaced.
  * With the option `knownMembers` the stored entity keeps the members that the option does not name.
  *

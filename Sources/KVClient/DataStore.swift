@@ -219,6 +219,15 @@ package final class DataStore: Sendable {
     }
   }
 
+  /// The entities of some ids as a JSON array in their order, with null where there is none.
+  package func find(
+    ids: [String], _ run: Run, early: ([UInt8]) -> Void = { _ in }
+  ) throws(StoreError) -> Answered<[UInt8]> {
+    try perform("find by ids", as: .read, run) { (options) throws(StoreError) in
+      try engine.find(ids: ids, options, early: early)
+    }
+  }
+
   /// Lends an entity of the local store to `body` until it returns. `.notFound` if it is not there.
   package func lend(
     id: String, to body: (UnsafeRawBufferPointer) -> Void

@@ -30,6 +30,29 @@ extension Storage {
     return isFound ?? false
   }
 
+  package func lend(
+    _ ids: [String], in collection: String, writtenSince: Timestamp?, within budget: WorkBudget,
+    to body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    var failure: StoreError?
+    let isThere = try readSnapshot(of: collection, within: budget) {
+      (db, table) throws(SQLiteError) -> Bool? in
+      let statement = try db.statement(writtenSince == nil ? table.get : table.getSince)
+      if let writtenSince { try statement.bind(writtenSince.milliseconds, at: .time) }
+      for id in ids where failure == nil {
+        try id.withBorrowedBytes { (id) throws(SQLiteError) in
+          defer { statement.reset() }
+          try statement.bind(borrowedText: id, at: .id)
+          let entity = try statement.step() ? try table.body(of: statement) : nil
+          do throws(StoreError) { try body(entity) } catch { failure = error }
+        }
+      }
+      return true
+    }
+    if isThere == nil { for _ in ids { try body(nil) } }
+    if let failure { throw failure }
+  }
+
   package func version(
     of id: String, in collection: String
   ) throws(StoreError) -> Int64? {

@@ -42,6 +42,18 @@ func storeFindByID(
   }
 }
 
+func storeFindByIds(
+  _ store: OpaquePointer?, _ ids: JSONArgument, _ options: CString?
+) throws(StoreError) -> Operation {
+  let (store, ids) = (try StoreObject.borrow(store), try ids.texts())
+  let options = try callOptions(options)
+  return Operation(on: store.client, isLocal: store.core.readsLocally(options)) {
+    (running) throws(StoreError) in
+    try store.core.find(ids: ids, running.run(options)) { running.early(.json($0)) }
+      .map { .json($0) }
+  }
+}
+
 /// The shortest way: from the database's page into the caller's text. False if the store does not read
 /// locally by default.
 private func lent(

@@ -104,6 +104,8 @@ static kv_status handle_kv_store_find_async_query(void *a, kv_error **e) { retur
 static kv_status handle_kv_store_related_store(void *a, kv_error **e) { return kv_store_related(a, "a", "a", &json, &length, e); }
 static kv_status handle_kv_store_find_by_id_store(void *a, kv_error **e) { return kv_store_find_by_id(a, "a", NULL, &json, &length, e); }
 static kv_status handle_kv_store_find_by_id_async_store(void *a, kv_error **e) { return kv_store_find_by_id_async(a, "a", NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status handle_kv_store_find_by_ids_store(void *a, kv_error **e) { return kv_store_find_by_ids(a, "{}", KV_NUL_TERMINATED, NULL, &json, &length, e); }
+static kv_status handle_kv_store_find_by_ids_async_store(void *a, kv_error **e) { return kv_store_find_by_ids_async(a, "{}", KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
 static kv_status handle_kv_store_save_store(void *a, kv_error **e) { return kv_store_save(a, "{}", KV_NUL_TERMINATED, NULL, &json, &length, e); }
 static kv_status handle_kv_store_save_async_store(void *a, kv_error **e) { return kv_store_save_async(a, "{}", KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
 static kv_status handle_kv_store_save_many_store(void *a, kv_error **e) { return kv_store_save_many(a, "[{}]", KV_NUL_TERMINATED, NULL, &json, &length, e); }
@@ -310,6 +312,9 @@ static kv_status pointer_kv_store_related_filter_out(void *a, kv_error **e) { (v
 static kv_status pointer_kv_store_find_by_id_id(void *a, kv_error **e) { (void)a; return kv_store_find_by_id(good_store, NULL, NULL, &json, &length, e); }
 static kv_status pointer_kv_store_find_by_id_json_out(void *a, kv_error **e) { (void)a; return kv_store_find_by_id(good_store, "a", NULL, NULL, &length, e); }
 static kv_status pointer_kv_store_find_by_id_async_id(void *a, kv_error **e) { (void)a; return kv_store_find_by_id_async(good_store, NULL, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status pointer_kv_store_find_by_ids_ids_json(void *a, kv_error **e) { (void)a; return kv_store_find_by_ids(good_store, NULL, KV_NUL_TERMINATED, NULL, &json, &length, e); }
+static kv_status pointer_kv_store_find_by_ids_json_out(void *a, kv_error **e) { (void)a; return kv_store_find_by_ids(good_store, "{}", KV_NUL_TERMINATED, NULL, NULL, &length, e); }
+static kv_status pointer_kv_store_find_by_ids_async_ids_json(void *a, kv_error **e) { (void)a; return kv_store_find_by_ids_async(good_store, NULL, KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
 static kv_status pointer_kv_store_save_entity_json(void *a, kv_error **e) { (void)a; return kv_store_save(good_store, NULL, KV_NUL_TERMINATED, NULL, &json, &length, e); }
 static kv_status pointer_kv_store_save_async_entity_json(void *a, kv_error **e) { (void)a; return kv_store_save_async(good_store, NULL, KV_NUL_TERMINATED, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
 static kv_status pointer_kv_store_save_many_entities_json(void *a, kv_error **e) { (void)a; return kv_store_save_many(good_store, NULL, KV_NUL_TERMINATED, NULL, &json, &length, e); }
@@ -511,6 +516,8 @@ static const misused_call handle_calls[] = {
     {"kv_store_related", "store", STORE, handle_kv_store_related_store, 0, 1, 0},
     {"kv_store_find_by_id", "store", STORE, handle_kv_store_find_by_id_store, 0, 1, 0},
     {"kv_store_find_by_id_async", "store", STORE, handle_kv_store_find_by_id_async_store, 0, 1, 1},
+    {"kv_store_find_by_ids", "store", STORE, handle_kv_store_find_by_ids_store, 0, 1, 0},
+    {"kv_store_find_by_ids_async", "store", STORE, handle_kv_store_find_by_ids_async_store, 0, 1, 1},
     {"kv_store_save", "store", STORE, handle_kv_store_save_store, 0, 1, 0},
     {"kv_store_save_async", "store", STORE, handle_kv_store_save_async_store, 0, 1, 1},
     {"kv_store_save_many", "store", STORE, handle_kv_store_save_many_store, 0, 1, 0},
@@ -720,6 +727,9 @@ static const misused_call pointer_calls[] = {
     {"kv_store_find_by_id", "id", KINDS, pointer_kv_store_find_by_id_id, 0, 1, 0},
     {"kv_store_find_by_id", "json_out", KINDS, pointer_kv_store_find_by_id_json_out, 0, 1, 0},
     {"kv_store_find_by_id_async", "id", KINDS, pointer_kv_store_find_by_id_async_id, 0, 1, 1},
+    {"kv_store_find_by_ids", "ids_json", KINDS, pointer_kv_store_find_by_ids_ids_json, 0, 1, 0},
+    {"kv_store_find_by_ids", "json_out", KINDS, pointer_kv_store_find_by_ids_json_out, 0, 1, 0},
+    {"kv_store_find_by_ids_async", "ids_json", KINDS, pointer_kv_store_find_by_ids_async_ids_json, 0, 1, 1},
     {"kv_store_save", "entity_json", KINDS, pointer_kv_store_save_entity_json, 0, 1, 0},
     {"kv_store_save_async", "entity_json", KINDS, pointer_kv_store_save_async_entity_json, 0, 1, 1},
     {"kv_store_save_many", "entities_json", KINDS, pointer_kv_store_save_many_entities_json, 0, 1, 0},

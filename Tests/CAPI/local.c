@@ -54,6 +54,30 @@ static void saves_and_finds(void) {
   close_things();
 }
 
+static void finds_by_ids(void) {
+  char *json = NULL;
+  size_t length = 7;
+  open_things();
+  OK(kv_store_find_by_ids(store, "[\"a\"]", KV_NUL_TERMINATED, NULL, &json, &length, &error));
+  TEXT("[null]", json);
+  NUMBER(6, length);
+  kv_free(json);
+  saved(store, "{\"_id\":\"a\",\"n\":1}");
+  saved(store, "{\"_id\":\"\303\251\",\"n\":1.50}");
+  OK(kv_store_find_by_ids(store, "[\"\\u00e9\",\"b\",\"a\",\"a\"] trailing", 22, NULL, &json, NULL, &error));
+  TEXT("[{\"_id\":\"\303\251\",\"n\":1.50},null,{\"_id\":\"a\",\"n\":1},{\"_id\":\"a\",\"n\":1}]", json);
+  kv_free(json);
+  OK(kv_store_find_by_ids(store, "[]", 2, "{}", &json, NULL, &error));
+  TEXT("[]", json);
+  kv_free(json);
+  FAILS(KV_INVALID, "not a JSON array", kv_store_find_by_ids(store, "{}", 2, NULL, &json, NULL, &error));
+  CHECK(json == NULL);
+  FAILS(KV_INVALID, "not a text", kv_store_find_by_ids(store, "[1]", 3, NULL, &json, NULL, &error));
+  FAILS(KV_INVALID, "must not be empty", kv_store_find_by_ids(store, "[\"\"]", 4, NULL, &json, NULL, &error));
+  FAILS(KV_INVALID, "not valid JSON", kv_store_find_by_ids(store, "[", 1, NULL, &json, NULL, &error));
+  close_things();
+}
+
 static void makes_ids(void) {
   char *first = NULL, *second = NULL;
   open_things();
@@ -379,6 +403,7 @@ static void opens_many(void) {
 
 int main(void) {
   RUN("what is saved is found by its id, what is not there is not", saves_and_finds);
+  RUN("entities of some ids come in their order, null where there is none", finds_by_ids);
   RUN("an entity without an id gets one", makes_ids);
   RUN("many are saved at once or not at all", saves_many);
   RUN("a cursor gives the entities of its moment, in order, then says it is done", walks);

@@ -95,6 +95,16 @@ void failures_are_values() {
   }
 }
 
+void ids_are_found_together() {
+  auto client = local();
+  auto notes = notes_of(client);
+  CHECK(notes.save(R"({"_id":"a"})"));
+  CHECK(notes.find_by_ids(R"(["b","a"])")->str() == R"([null,{"_id":"a"}])");
+  auto request = notes.find_by_ids_async(R"(["a"])");
+  REQUIRE(request);
+  CHECK(notes.find_by_ids("[1]").error().status() == KV_INVALID);
+}
+
 void a_nul_does_not_cut_a_name() {
   auto client = local();
   auto notes = notes_of(client);
@@ -411,6 +421,7 @@ int main() {
   port = start_server();
   RUN("a program saves and finds", a_program_saves_and_finds);
   RUN("failures are values", failures_are_values);
+  RUN("ids are found together", ids_are_found_together);
   RUN("a NUL does not cut a name", a_nul_does_not_cut_a_name);
   RUN("handles have one owner", handles_have_one_owner);
   RUN("callbacks live until their last call", callbacks_live_until_their_last_call);

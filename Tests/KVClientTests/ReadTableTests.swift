@@ -63,6 +63,56 @@ private struct Scene {
     #expect(try scene.here().compactMap { $0["n"]?.intValue }.sorted() == [0, 2, 3, 5])
   }
 
+  @Test(
+    "a find by ids keeps what the backend has of them, and removes what it has no more",
+    arguments: caching)
+  func ids(_ type: String) throws {
+    let scene = try Scene(type)
+    defer { scene.client.close() }
+    try scene.fill()
+    // More than one request has room for.
+    let absent = (0..<300).map { "absent\($0)" }
+    func numbers(_ policy: ReadPolicy) throws -> [Int64?] {
+      let ids = ["id4", "id1"] + absent + ["id4", "id0"]
+      let found = try scene.store.find(ids: ids, scene.run(policy)).value
+      let list = try JSONValue(parsing: String(decoding: found, as: UTF8.self)).arrayValue ?? []
+      #expect(list.count == ids.count && list.dropFirst(2).prefix(300).allSatisfy { $0 == .null })
+      return (list.prefix(2) + list.suffix(2)).map { $0["n"]?.intValue }
+    }
+    #expect(try numbers(.forceLocal) == [nil, nil, nil, nil])
+    #expect(try numbers(.forceNetwork) == [4, 1, 4, 0])
+    #expect(try scene.here().count == 3)
+    _ = try scene.network.remove(id: "id1", DataStore.Run())
+    #expect(try numbers(.forceLocal) == [4, 1, 4, 0])
+    #expect(try numbers(.forceNetwork) == [4, nil, 4, 0])
+    #expect(try numbers(.forceLocal) == [4, nil, 4, 0])
+    #expect(try scene.here().compactMap { $0["n"]?.intValue }.sorted() == [0, 4])
+  }
+
+  @Test("a find by ids on the network shows what is not sent yet") func unsentIds() throws {
+    let scene = try Scene("sync")
+    defer { scene.client.close() }
+    try scene.fill(1)
+    _ = try scene.store.saveMany([["_id": "mine"]])
+    let found = try scene.store.find(ids: ["mine", "id0"], scene.run(.forceNetwork)).value
+    let list = try JSONValue(parsing: String(decoding: found, as: UTF8.self)).arrayValue ?? []
+    #expect(list.map { $0["_id"]?.stringValue } == ["mine", "id0"])
+  }
+
+  @Test("a network store finds by ids, and an empty id is named") func networkIds() throws {
+    let scene = try Scene("network")
+    defer { scene.client.close() }
+    try scene.fill(2)
+    let found = try scene.store.find(ids: ["id1", "none", "id0"], DataStore.Run()).value
+    let list = try JSONValue(parsing: String(decoding: found, as: UTF8.self)).arrayValue ?? []
+    #expect(list.map { $0["n"]?.intValue } == [1, nil, 0])
+    #expect(try scene.store.find(ids: [], DataStore.Run()).value == Array("[]".utf8))
+    let error = #expect(throws: StoreError.self) {
+      try scene.store.find(ids: ["id1", ""], DataStore.Run())
+    }
+    #expect(error?.kind == .invalid && error?.index == 1)
+  }
+
   @Test("with skip or limit nothing is removed", arguments: caching)
   func page(_ type: String) throws {
     let scene = try Scene(type)

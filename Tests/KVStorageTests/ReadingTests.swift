@@ -51,6 +51,34 @@ import Testing
     #expect(projected == [#"{"_id":"1","odd":true}"#])
   }
 
+  @Test("entities of ids come in their order, each as often as it is asked for")
+  func byIds() throws {
+    func found(_ ids: [String], in collection: String = "c", since: Timestamp? = nil) throws
+      -> [String?]
+    {
+      var found: [String?] = []
+      try storage.lend(ids, in: collection, writtenSince: since, within: .unlimited) { entity in
+        found.append(entity.map { String(decoding: $0, as: UTF8.self) })
+      }
+      return found
+    }
+    let (three, five) = (#"{"_id":"3","n":3,"odd":true}"#, #"{"_id":"5","n":5,"odd":true}"#)
+    #expect(try found(["5", "none", "3", "5", ""]) == [five, nil, three, five, nil])
+    #expect(try found([]) == [])
+    #expect(try found(["5"], in: "none") == [nil])
+    let error = StoreError(.internal, "Enough.")
+    var count = 0
+    #expect(throws: error) {
+      try storage.lend(["5", "3", "1"], in: "c", writtenSince: nil, within: .unlimited) {
+        (_) throws(StoreError) in
+        count += 1
+        if count == 2 { throw error }
+      }
+    }
+    #expect(count == 2)
+    #expect(try found(["3"]) == [three])
+  }
+
   @Test("a cursor gives the moment of its find and blocks no writer") func snapshot() throws {
     let cursor = try storage.find(query("{}"), in: "c", writtenSince: nil)
     _ = try storage.remove("5", in: "c")

@@ -17,6 +17,7 @@ import Testing
     #expect(saved == expected)
     #expect(try await people.find(id: id) == expected)
     #expect(try await people.find(id: "nobody") == nil)
+    #expect(try await people.find(ids: [id, "nobody", id]) == [expected, nil, expected])
     #expect(try await people.count() == 1)
   }
 

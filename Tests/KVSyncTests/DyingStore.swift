@@ -35,6 +35,16 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     }
   }
 
+  func lend(
+    _ ids: [String], in collection: String, writtenSince: Timestamp?, within budget: WorkBudget,
+    to body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
+  ) throws(StoreError) {
+    try live { () throws(StoreError) in
+      try real.lend(
+        ids, in: collection, writtenSince: writtenSince, within: budget, to: body)
+    }
+  }
+
   func update(
     _ query: Query, _ update: EntityUpdate, isConditional: Bool, in collection: String
   ) throws(StoreError) -> UpdateResult {

@@ -57,6 +57,19 @@ func (c *Collection[T]) Get(ctx context.Context, id string, options ...Option) (
 	return decode[T](c.store.findByID(ctx, id, options))
 }
 
+// GetMany finds the entities of some ids. The slice has the order of the ids, and nil where there is no such entity. A local
+// collection reads all of them in one snapshot.
+func (c *Collection[T]) GetMany(ctx context.Context, ids []string, options ...Option) ([]*T, error) {
+	if ids == nil {
+		ids = []string{}
+	}
+	text, err := marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	return decode[[]*T](c.store.findByIDs(ctx, text, options))
+}
+
 // Related returns the query that selects what a relation of a record leads to, for the collection of the model that it leads
 // to. The client has the models of a schema. A relation to many selects what belongs to the record when the query is used;
 // the others select what the keys of the local records name now. It fails with ErrNotFound if such a record is not here.

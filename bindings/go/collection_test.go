@@ -38,6 +38,24 @@ func TestASavedEntityIsFoundByItsID(t *testing.T) {
 	equal(t, saved.Text, `<"mlék"> & 🜁`)
 }
 
+func TestIDsAreFoundTogetherInTheirOrder(t *testing.T) {
+	notes := local(t)
+	saved := must(notes.Save(ctx, note{Text: "milk"}))(t)
+	found := must(notes.GetMany(ctx, []string{"nothing", saved.ID, saved.ID}))(t)
+	if len(found) != 3 || found[0] != nil || *found[1] != saved || *found[2] != saved {
+		t.Error(found)
+	}
+	equal(t, len(must(notes.GetMany(ctx, nil))(t)), 0)
+	if _, err := notes.GetMany(ctx, []string{""}); !errors.Is(err, kvstore.ErrInvalid) {
+		t.Error(err)
+	}
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := notes.GetMany(gone, []string{saved.ID}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
 func TestWhatIsNotThereIsNotFound(t *testing.T) {
 	_, err := local(t).Get(ctx, "nothing")
 	if !errors.Is(err, kvstore.ErrNotFound) || errors.Is(err, kvstore.ErrInvalid) {

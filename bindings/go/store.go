@@ -167,6 +167,26 @@ func (s *store) findByID(ctx context.Context, id string, options []Option) ([]by
 	})
 }
 
+func (s *store) findByIDs(ctx context.Context, ids []byte, options []Option) ([]byte, error) {
+	c, err := s.prepare(ctx, nil, options)
+	if err != nil {
+		return nil, err
+	}
+	defer s.done(c)
+	body, size := characters(ids), C.size_t(len(ids))
+	if s.reads(c) {
+		var text *C.char
+		var length C.size_t
+		var left *C.kv_error
+		status := C.kv_store_find_by_ids(s.handle, body, size, c.text, &text, &length, &left)
+		return taken(text, length), check(status, left)
+	}
+	return run(ctx, c.options, func(r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+		return C.kv_store_find_by_ids_async(s.handle, body, size, c.text,
+			r.done, r.context, r.free, q, e)
+	})
+}
+
 func (s *store) count(ctx context.Context, query *Query, options []Option) (int, error) {
 	c, err := s.prepare(ctx, query, options)
 	if err != nil {

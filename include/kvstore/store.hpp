@@ -44,6 +44,15 @@ class Store : public Handle<kv_store, kv_store_close> {
     return detail::start(std::forward<Done>(done), kv_store_find_by_id_async, get(), id.c_str(), options.c_str());
   }
 
+  /** Finds the entities of an array of ids. Returns an array in the same order, with null where there is none. */
+  Result<Text> find_by_ids(std::string_view ids, Parameter options = {}) const {
+    return detail::text(kv_store_find_by_ids, get(), ids.data(), ids.size(), options.c_str());
+  }
+  template <typename Done = NoCallback>
+  Result<Request> find_by_ids_async(std::string_view ids, Done &&done = {}, Parameter options = {}) const {
+    return detail::start(std::forward<Done>(done), kv_store_find_by_ids_async, get(), ids.data(), ids.size(), options.c_str());
+  }
+
   /** Inserts or replaces an entity and returns it as stored. */
   Result<Text> save(std::string_view entity, Parameter options = {}) const {
     return detail::text(kv_store_save, get(), entity.data(), entity.size(), options.c_str());

@@ -25,6 +25,19 @@ extension DataStore {
     return try JSONDecoding.decode(Entity.self, ifAny: bytes)
   }
 
+  /// Finds the entities of some ids, in the order of these; nil where there is none. A local store reads all of them in one
+  /// snapshot.
+  ///
+  ///     let authors = try await people.find(ids: books.map(\.author))
+  public func find(
+    ids: [String], options: CallOptions = CallOptions()
+  ) async throws(KVStoreError) -> [Entity?] {
+    let bytes = try await reading(options) { (core, run) throws(StoreError) in
+      try core.find(ids: ids, run).value
+    }
+    return try JSONDecoding.decode([Entity?].self, from: bytes)
+  }
+
   /// Counts the entities that a query selects.
   public func count(
     _ query: Query<Entity> = Query(), options: CallOptions = CallOptions()

@@ -56,14 +56,34 @@ struct JSONArgument {
     return text
   }
 
+  /// A JSON array of texts.
+  func texts() throws(StoreError) -> [String] {
+    guard case .array(let values) = try value(of: try text()) else {
+      throw StoreError(.invalid, "\(name) is not a JSON array.")
+    }
+    var texts: [String] = []
+    texts.reserveCapacity(values.count)
+    for (index, value) in values.enumerated() {
+      guard let text = value.stringValue else {
+        var error = StoreError(.invalid, "\(name) has an element that is not a text.")
+        error.index = index
+        throw error
+      }
+      texts.append(text)
+    }
+    return texts
+  }
+
+  private func value(of text: String) throws(StoreError) -> JSONValue {
+    do throws(JSONError) { return try JSONValue(parsing: text) } catch {
+      throw StoreError(.invalid, "\(name) is not valid JSON: \(error.message).", cause: error)
+    }
+  }
+
   /// A JSON object; nil for NULL.
   func optionalObject() throws(StoreError) -> JSONObject? {
     guard let text = try optionalText() else { return nil }
-    let value: JSONValue
-    do throws(JSONError) { value = try JSONValue(parsing: text) } catch {
-      throw StoreError(.invalid, "\(name) is not valid JSON: \(error.message).", cause: error)
-    }
-    guard let object = value.objectValue else {
+    guard let object = try value(of: text).objectValue else {
       throw StoreError(.invalid, "\(name) is not a JSON object.")
     }
     return object

@@ -37,6 +37,33 @@ public func kv_store_find_by_id_async(
   }
 }
 
+@_cdecl("kv_store_find_by_ids") @implementation
+public func kv_store_find_by_ids(
+  _ store: OpaquePointer?, _ idsJSON: CString?, _ length: Int, _ options: CString?,
+  _ jsonOut: TextOut?, _ lengthOut: LengthOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = TextOutput(jsonOut, lengthOut, named: "json_out")
+  return status(errorOut) { () throws(StoreError) in
+    try out.require()
+    return try storeFindByIds(
+      store, JSONArgument(idsJSON, length, named: "ids_json", for: .call), options
+    ).run(into: out)
+  }
+}
+
+@_cdecl("kv_store_find_by_ids_async") @implementation
+public func kv_store_find_by_ids_async(
+  _ store: OpaquePointer?, _ idsJSON: CString?, _ length: Int, _ options: CString?,
+  _ done: kv_answer_fn?, _ context: UnsafeMutableRawPointer?, _ freeContext: kv_free_fn?,
+  _ requestOut: HandleOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  start(AnswerCallback(done, context, free: freeContext), requestOut, errorOut) {
+    () throws(StoreError) in
+    try storeFindByIds(
+      store, JSONArgument(idsJSON, length, named: "ids_json", for: .operation), options)
+  }
+}
+
 @_cdecl("kv_store_save") @implementation
 public func kv_store_save(
   _ store: OpaquePointer?, _ entityJSON: CString?, _ length: Int, _ options: CString?,

@@ -152,6 +152,60 @@ extension CollectionEngine {
     return error
   }
 
+  // MARK: Find by ids
+
+  /// Gives the entities of some ids as a JSON array in their order, with null where there is none.
+  package func find(
+    ids: [String], _ options: CallOptions, early: ([UInt8]) -> Void = { _ in }
+  ) throws(StoreError) -> Answered<[UInt8]> {
+    for (index, id) in ids.enumerated() where id.isEmpty {
+      var error = StoreError(.invalid, "An id must not be empty.")
+      error.index = index
+      throw error
+    }
+    return try reading(options, early) { (options) throws(StoreError) in
+      try findLocally(ids, since: writtenSince(options), options.call)
+    } remotely: { (options) throws(StoreError) in
+      try findRemotely(ids, options.call)
+    }
+  }
+
+  private func findLocally(
+    _ ids: [String], since: Timestamp?, _ call: Call
+  ) throws(StoreError) -> [UInt8] {
+    var list = EntityList()
+    if let local {
+      try local.lend(ids, in: collection, writtenSince: since, within: call.budget) {
+        (entity) throws(StoreError) in try list.append(entity)
+      }
+    } else {
+      for _ in ids { try list.append(nil) }
+    }
+    return list.json()
+  }
+
+  private func findRemotely(_ ids: [String], _ call: Call) throws(StoreError) -> [UInt8] {
+    let remote = try backend(for: "read from the network")
+    guard let local else {
+      let found = try backendEntities(ids, remote, call: call)
+      var list = EntityList()
+      for id in ids {
+        guard let entity = found[RecordID(id)] else {
+          try list.append(nil)
+          continue
+        }
+        try arrivals.validate(entity.bytes, [try arrivals.accepted(entity.bytes, as: id)])
+        try entity.bytes.withBorrowedBytes { (entity) throws(StoreError) in
+          try list.append(entity)
+        }
+      }
+      return list.json()
+    }
+    try Refresher(self, local, remote: remote, call: call).refresh(ids)
+    // What was made, changed or deleted here and is not sent yet counts.
+    return try findLocally(ids, since: nil, call)
+  }
+
   // MARK: Count
 
   /// How many match.

@@ -16,6 +16,13 @@ package protocol EntityReader: AnyObject, Sendable {
     to body: (UnsafeRawBufferPointer) -> Void
   ) throws(StoreError) -> Bool
 
+  /// Lends the entities of some ids to `body`, one after the other in their order, in one snapshot; nil where there is none.
+  /// What `body` throws ends it. Nothing that was lent may be used if this throws.
+  func lend(
+    _ ids: [String], in collection: String, writtenSince: Timestamp?, within budget: WorkBudget,
+    to body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
+  ) throws(StoreError)
+
   /// The local version of one entity; nil if there is none. It goes up by one with each change of the entity
   /// here, whoever makes it: a save, a pull, live data, another process. One that is made anew under an old id
   /// has a higher one than any that the old one had. It fits into 53 bits.

@@ -69,6 +69,12 @@ def test_a_program_saves_pushes_and_pulls(server: Server, tmp_path: Path, unique
             assert (synced.pushed, synced.pulled) == (2, 1)
             assert (await notes.find_by_id(saved["_id"]))["text"] == "milk"
             assert await notes.get("nothing", 5) == 5
+            assert await notes.find_by_ids(
+                ["nothing", saved["_id"]], read_policy="forceNetwork"
+            ) == [
+                None,
+                await notes.find_by_id(saved["_id"]),
+            ]
             assert (await notes.pull()).pulled == 1
             await client.logout()
             assert client.active_user is None

@@ -20,6 +20,17 @@ def test_a_saved_entity_is_found_by_its_id(notes: kvstore.Store) -> None:
     assert notes[saved["_id"]]["count"] == 2
 
 
+def test_ids_are_found_together_in_their_order(notes: kvstore.Store) -> None:
+    notes.save_many([{"_id": "a", "n": 1}, {"_id": "b", "n": 2}])
+    found = notes.find_by_ids(iter(["b", "none", "a", "b"]))
+    assert [entity and entity["n"] for entity in found] == [2, None, 1, 2]
+    assert notes.find_by_ids([]) == []
+    assert notes.find_by_ids_async(["a"]).finish() == [{"_id": "a", "n": 1}]
+    with pytest.raises(kvstore.InvalidError) as caught:
+        notes.find_by_ids(["a", ""])
+    assert caught.value.index == 1
+
+
 def test_an_entity_keeps_the_id_that_it_brings(notes: kvstore.Store) -> None:
     notes.save({"_id": "n1", "text": "a"})
     notes.save({"_id": "n1", "text": "b"})

@@ -4,7 +4,7 @@ internal import KVQuery
 
 /// Brings the local store up to date with what the backend has: one read of a query, for one call.
 struct Refresher {
-  /// How many entities are asked for together when a read is over.
+  /// How many entities that are asked for by their ids are taken in together.
   private static let recheckedAtOnce = 1_000
 
   let engine: CollectionEngine
@@ -66,7 +66,13 @@ struct Refresher {
   /// Asks once more for what was settled while a read was under way. Its answer, which is not taken for these,
   /// may have been the newer one: what it shows is not told again, once the read's moment is recorded.
   func recheckSettled(during reading: ReadWriteFence.Reading) throws(StoreError) {
-    for some in fence.settled(since: reading).chunks(of: Self.recheckedAtOnce) {
+    try refresh(fence.settled(since: reading))
+  }
+
+  /// Brings the entities of some ids up to date. What the backend does not have leaves the local store, unless it has
+  /// pending writes.
+  func refresh(_ ids: [String]) throws(StoreError) {
+    for some in ids.chunks(of: Self.recheckedAtOnce) {
       var ids = Array(some)
       while !ids.isEmpty { ids = try recheck(ids) }
     }

@@ -300,6 +300,8 @@ FUNCTIONS: Final[dict[str, tuple[str, str]]] = {
     "kv_store_related": ("i", "pssppp"),
     "kv_store_find_by_id": ("i", "pssppp"),
     "kv_store_find_by_id_async": ("i", "pssppppp"),
+    "kv_store_find_by_ids": ("i", "psnsppp"),
+    "kv_store_find_by_ids_async": ("i", "psnsppppp"),
     "kv_store_save": ("i", "psnsppp"),
     "kv_store_save_async": ("i", "psnsppppp"),
     "kv_store_save_many": ("i", "psnsppp"),

@@ -81,6 +81,10 @@ class Mapper(Generic[M]):
         entity = from_json(text)
         return self.read(entity) if self.changes else entity
 
+    def parse_list(self, text: bytes) -> list[M | None]:
+        """Decode an array of entities, with None for null."""
+        return [self.read_if_any(entity) for entity in from_json(text)]
+
     def read_if_any(self, entity: Entity | None) -> M | None:
         """Decode an entity, or return None for None."""
         return None if entity is None else self.read(entity)

@@ -48,6 +48,17 @@ class StoreCalls(Generic[E]):
             lambda done: self.blocking.find_by_id_async(id, on_answer=done, **options)
         )
 
+    async def find_by_ids(
+        self, ids: Iterable[str], **options: Unpack[CallOptions]
+    ) -> list[E | None]:
+        """Find the entities of some ids: a list in the same order, with None where there is none.
+
+        See :meth:`kvstore.Store.find_by_ids`.
+        """
+        return await finish(
+            lambda done: self.blocking.find_by_ids_async(ids, on_answer=done, **options)
+        )
+
     async def count(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> int:
         """Count the entities that match."""
         return await finish(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeVar, Unpack, overload
 
 from .. import _native
 from .._callbacks import Done, Reader
 from .._json import from_json
 from .._option_types import CallOptions
-from .._options import encode_options, to_text
+from .._options import encode_options, to_json, to_text
 from ..cursor import Cursor
 from ..errors import NotFoundError
 from ..query import Query, QueryLike, as_query, handle_of
@@ -21,6 +21,7 @@ T = TypeVar("T")
 
 _find = _native.function("kv_store_find")
 _find_by_id = _native.quick_function("kv_store_find_by_id")
+_find_by_ids = _native.function("kv_store_find_by_ids")
 _related = _native.function("kv_store_related")
 _count = _native.function("kv_store_count")
 
@@ -45,6 +46,20 @@ class Reading(StoreBase[E]):
     def find_by_id(self, id: str, **options: Unpack[CallOptions]) -> E:
         """Find one entity, or raise :class:`kvstore.NotFoundError`."""
         return self.mapper.parse(self.get_bytes(id, **options))
+
+    def find_by_ids(self, ids: Iterable[str], **options: Unpack[CallOptions]) -> list[E | None]:
+        """Find the entities of some ids: a list in the same order, with None where there is none.
+
+        A local store reads all of them in one snapshot.
+        """
+        if not self._reads(options):
+            return self.find_by_ids_async(ids, **options).finish()
+        text = to_json(list(ids))
+        return self.mapper.parse_list(
+            _native.call_for_text(
+                _find_by_ids, self.handle, text, len(text), encode_options(options)
+            )
+        )
 
     def get_bytes(self, id: str, **options: Unpack[CallOptions]) -> bytes:
         """Find one entity and return its JSON as it is stored. This is the fastest read."""
@@ -151,6 +166,20 @@ class Reading(StoreBase[E]):
         """Start to find one entity."""
         reader = TextReader(self.mapper.parse)
         return self._start_find_by_id(reader, id, options, on_answer)
+
+    def find_by_ids_async(
+        self,
+        ids: Iterable[str],
+        *,
+        on_answer: OnAnswer[list[E | None]] | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Request[list[E | None]]:
+        """Start to find the entities of some ids."""
+        text = to_json(list(ids))
+        reader = TextReader(self.mapper.parse_list)
+        return self._start(
+            "kv_store_find_by_ids", reader, text, len(text), options=options, on_answer=on_answer
+        )
 
     def count_async(
         self,
