@@ -1824,7 +1824,8 @@ enum {
  *                      `"distinct":true` (the combinations of values that the query's fields have), or
  *                      `"groupBy":["state"],"aggregates":{"n":"count"}` as in kv_store_group(), and of groups
  *                      `"having":{"n":{"$gt":5}}`, a filter of the rows. Sort, skip and limit of the query are then those
- *                      of the rows
+ *                      of the rows. `returnsObjectsAsFaults`: of a read of the backend, the ids come at once, and the records
+ *                      of a batch when one of them is touched, with one request; by default in network stores
  * @param query         NULL: all
  * @param results_out   close it with kv_results_close()
  * @return what kv_store_find() returns

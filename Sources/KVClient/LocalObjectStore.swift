@@ -64,8 +64,11 @@ final class LocalObjectStore: ObjectStore {
       let found = try store.fetch(wanted, request.query, run: run)
       return .rows(FetchedRows(results: found.value))
     case .records, .ids, .members:
-      guard storage != nil else { return try fetchFromBackend(request, store) }
+      if storage == nil, let limit = request.query.limit, limit <= wanted.batchSize {
+        return try fetchFromBackend(request, store)
+      }
       wanted.content = .ids
+      wanted.returnsFaults = true
       wanted.batchSize = 10_000
       let found = try store.fetch(wanted, request.query, run: run).value
       var ids: [ObjectID] = []
@@ -80,7 +83,7 @@ final class LocalObjectStore: ObjectStore {
     }
   }
 
-  /// A network store's answer has whole records.
+  /// A page of a network store comes with its records.
   private func fetchFromBackend(
     _ request: ObjectFetch, _ store: DataStore
   ) throws(StoreError) -> FetchedObjects {
@@ -107,8 +110,8 @@ final class LocalObjectStore: ObjectStore {
     var query = Query(.keys(keys, store.engine.format))
     query.format = store.engine.format
     guard storage == nil else {
-      // Stores what the backend has of them, with one request; what waits in the queue stays.
-      _ = try store.fetch(ResultsRequest(), query, run: run)
+      // What waits in the queue stays.
+      try store.update(ids: keys, run: run)
       return try values(ofStored: keys, in: collection, maxBytes: maxBytes)
     }
     var found: [RecordID: ObjectValues] = [:]

@@ -1,5 +1,5 @@
 package import KVBase
-internal import KVJSON
+package import KVJSON
 package import KVQuery
 internal import KVSQLite
 package import KVSync
@@ -27,14 +27,30 @@ extension Storage {
   }
 
   package func rows(of ids: [String], in collection: String) throws(StoreError) -> RecordRows {
-    try collect(from: collection, within: .unlimited) { (db, table, rows) throws(SQLiteError) in
+    var rows = try collect(from: collection, within: .unlimited) {
+      (db, table, rows) throws(SQLiteError) in
       let found = try db.statement(table.record)
       for id in ids {
         found.reset()
         try found.bind(id, at: .id)
-        if try found.step() { rows.append(found) }
+        if try found.step() { rows.append(found) } else { rows.append(0, version: 0) }
       }
     }
+    // Nothing was ever written to the collection.
+    while rows.count < ids.count { try rows.appendMissing() }
+    return rows
+  }
+
+  package func backendVersions(
+    of ids: [String], in collection: String
+  ) throws(StoreError) -> [RecordVersion?] {
+    let versions = try readSnapshot(of: collection) {
+      (db, table) throws(SQLiteError) -> [RecordVersion?]? in
+      var versions: [RecordVersion?] = []
+      for id in ids { versions.append(try Self.knownVersion(of: id, table, on: db)) }
+      return versions
+    }
+    return versions ?? ids.map { _ in nil }
   }
 
   package func read(

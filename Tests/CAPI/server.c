@@ -336,6 +336,45 @@ static void the_log_names_no_secret(void) {
   CHECK(lines >= 2);
 }
 
+/* A network store has nowhere to keep a list: its ids come at once, the records of a batch when one is touched. */
+static void lists_of_the_backend(void) {
+  const char *json = NULL;
+  int64_t count = 0;
+  int32_t state = -1, states[3] = {-1, -1, -1};
+  kv_results *results = NULL;
+  kv_query *query = NULL;
+  open_client("");
+  kv_store *store = opened_store(client, "listed", "network");
+  for (int i = 0; i < 10; i++) {
+    char text[60];
+    snprintf(text, sizeof text, "{\"_id\":\"l%d\",\"n\":%d}", i, i);
+    saved(store, text);
+  }
+  OK(kv_query_create(NULL, 0, "{\"sort\":{\"n\":-1}}", KV_NUL_TERMINATED, &query, &error));
+  STATUS(KV_INVALID, kv_store_results(store, "{\"returnsObjectsAsFaults\":1}", KV_NUL_TERMINATED, query, NULL,
+                                      &results, &error));
+  OK(kv_store_results(store, "{\"fetchBatchSize\":4}", KV_NUL_TERMINATED, query, NULL, &results, &error));
+  OK(kv_results_count(results, &count, &error));
+  NUMBER(10, count);
+  OK(kv_results_get(results, 3, &json, NULL, &state, &error));
+  CHECK(strstr(json, "\"l6\"") != NULL);
+  NUMBER(KV_RECORD_UNCHANGED, state);
+  saved(store, "{\"_id\":\"l5\",\"n\":50}");
+  OK(kv_store_remove_by_id(store, "l4", NULL, NULL, &error));
+  OK(kv_results_page(results, 3, 3, &json, NULL, states, &error));
+  CHECK(strstr(json, ",null]") != NULL && strstr(json, "50") != NULL);
+  NUMBER(KV_RECORD_UNCHANGED, states[0]);
+  NUMBER(KV_RECORD_CHANGED, states[1]);
+  NUMBER(KV_RECORD_DELETED, states[2]);
+  STATUS(KV_NOT_FOUND, kv_results_get(results, 5, &json, NULL, &state, &error));
+  stop_server();
+  OK(kv_results_get(results, 0, &json, NULL, &state, &error));
+  STATUS(KV_NETWORK, kv_results_get(results, 9, &json, NULL, &state, &error));
+  kv_results_close(results);
+  kv_query_free(query);
+  OK(kv_client_close(client));
+}
+
 int main(void) {
   port = start_server();
   RUN("a ping brings the server's version", pings);
@@ -348,5 +387,6 @@ int main(void) {
   RUN("logging out protects unsent work", logging_out_protects_unsent_work);
   RUN("saves keep what the program does not know", saves_keep_what_is_not_known);
   RUN("the log names no secret", the_log_names_no_secret);
+  RUN("a list of a network store asks for each batch, and ends nothing when the server is gone", lists_of_the_backend);
   return finish();
 }

@@ -69,6 +69,12 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     try live { () throws(StoreError) in try real.rows(of: ids, in: collection) }
   }
 
+  func backendVersions(
+    of ids: [String], in collection: String
+  ) throws(StoreError) -> [RecordVersion?] {
+    try live { () throws(StoreError) in try real.backendVersions(of: ids, in: collection) }
+  }
+
   func follow(
     _ rows: RecordRows, of query: Query, in collection: String,
     _ signal: @escaping @Sendable () -> Void

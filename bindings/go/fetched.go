@@ -17,6 +17,9 @@ type ResultsRequest struct {
 	BatchSize int
 	// CacheBytes is how many bytes of what was read are kept; 0: 4 MiB.
 	CacheBytes int
+	// ReturnsFaults: of a read of the backend, the ids come at once, and the entities of a batch when one of them is touched,
+	// with one request. nil: in network stores.
+	ReturnsFaults *bool
 	// Distinct, for [FetchRows]: each combination of values of the query's fields once.
 	Distinct bool
 	// GroupBy and Aggregates, for [FetchRows]: a row for each group, as [Group] gives it.
@@ -33,6 +36,9 @@ func (r ResultsRequest) text(kind string) ([]byte, error) {
 	}
 	if r.CacheBytes != 0 {
 		members["cacheBytes"] = r.CacheBytes
+	}
+	if r.ReturnsFaults != nil {
+		members["returnsObjectsAsFaults"] = *r.ReturnsFaults
 	}
 	if r.Distinct {
 		members["distinct"] = true

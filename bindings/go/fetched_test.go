@@ -135,3 +135,34 @@ func TestObservedResultsFollowTheirQuery(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestAListOfTheBackendAsksForABatchWhenItIsTouched(t *testing.T) {
+	own := must(startServer(t.TempDir()))(t)
+	defer own.kill()
+	cities := collection[city](t, online(t, own.host()), "cities", kvstore.Network)
+	for number := 0; number < 10; number++ {
+		must(cities.Save(ctx, city{ID: fmt.Sprint(number), Name: "c", People: number}))(t)
+	}
+	faults := must(cities.Results(ctx, byPeople, kvstore.ResultsRequest{BatchSize: 4}))(t)
+	defer faults.Close()
+	no := false
+	whole := must(cities.Results(ctx, byPeople, kvstore.ResultsRequest{BatchSize: 4, ReturnsFaults: &no}))(t)
+	defer whole.Close()
+	must(cities.Save(ctx, city{ID: "1", Name: "changed", People: 1}))(t)
+	equal(t, faults.Len(), 10)
+	second, changed, err := faults.At(1)
+	ok(t, err)
+	equal(t, second.Name, "changed")
+	equal(t, changed, true)
+	own.kill()
+	first, changed, err := faults.At(0)
+	ok(t, err)
+	equal(t, first.People, 0)
+	equal(t, changed, false)
+	if _, _, err := faults.At(9); !errors.Is(err, kvstore.ErrNetwork) {
+		t.Error(err)
+	}
+	last, _, err := whole.At(9)
+	ok(t, err)
+	equal(t, last.People, 9)
+}

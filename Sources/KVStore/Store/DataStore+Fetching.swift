@@ -5,20 +5,29 @@ internal import KVSync
 extension DataStore {
   /// Fetches what a query selects, as a list that loads little by little.
   ///
-  /// `batchSize`: how many entities are read together. `cacheBytes`: how much of what was read is kept.
+  /// `batchSize`: how many entities are read together. `cacheBytes`: how much of what was read is kept. `returnsFaults`:
+  /// of a read of the backend, the ids come at once, and the entities of a batch when one of them is touched, with one
+  /// request; nil: in network stores.
   public func results(
     _ query: Query<Entity> = Query(), batchSize: Int = 100, cacheBytes: Int = 4 << 20,
-    options: CallOptions = CallOptions()
+    returnsFaults: Bool? = nil, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> Results<Entity> {
-    try await results(
-      .records, query, batchSize: batchSize, cacheBytes: cacheBytes, options: options)
+    var request = ResultsRequest()
+    request.batchSize = max(1, batchSize)
+    request.cacheBytes = max(0, cacheBytes)
+    request.returnsFaults = returnsFaults
+    return try await results(request, query, options: options)
   }
 
   /// The ids of what a query selects; no entity is read for them.
   public func ids(
     _ query: Query<Entity> = Query(), options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> Results<String> {
-    try await results(.ids, query, batchSize: 1000, cacheBytes: 1 << 20, options: options)
+    var request = ResultsRequest()
+    request.content = .ids
+    request.batchSize = 1000
+    request.cacheBytes = 1 << 20
+    return try await results(request, query, options: options)
   }
 
   /// Groups what a query selects, as `group(by:)` does, and gives the rows that another query selects of them, with its
@@ -47,17 +56,11 @@ extension DataStore {
   }
 
   private func results<Row>(
-    _ content: ResultsRequest.Content, _ query: Query<Entity>, batchSize: Int,
-    cacheBytes: Int, options: CallOptions
+    _ request: ResultsRequest, _ query: Query<Entity>, options: CallOptions
   ) async throws(KVStoreError) -> Results<Row> {
     let query = try query.built.get()
-    var request = ResultsRequest()
-    request.content = content
-    request.batchSize = max(1, batchSize)
-    request.cacheBytes = max(0, cacheBytes)
-    let wanted = request
     let fetched = try await reading(options) { (core, run) throws(StoreError) in
-      try core.fetch(wanted, query, run: run).value
+      try core.fetch(request, query, run: run).value
     }
     return Results(fetched, of: self)
   }

@@ -5,25 +5,37 @@ package import KVQuery
 extension CollectionEngine {
   /// What a query finds, for reading little by little. With the policy `both` it is the backend's answer.
   ///
-  /// `groups`: the same query with the names that the rows of groups have.
+  /// `groups`: the same query with the names that the rows of groups have. `later`: how a list of faults reads.
   package func fetch(
-    _ request: ResultsRequest, _ query: Query, groups: Query, options: CallOptions
+    _ request: ResultsRequest, _ query: Query, groups: Query, options: CallOptions,
+    later: @escaping LaterRead
   ) throws(StoreError) -> Answered<FetchedResults> {
-    let found = try source(of: request, query, groups: groups, options: options)
+    let found = try source(of: request, query, groups: groups, options: options, later: later)
     let results = FetchedResults(
       found.value, batchSize: request.batchSize, cacheBytes: request.cacheBytes)
     return Answered(results, isLocal: found.isLocal)
   }
 
-  /// The same as where the records come from.
+  /// The same as where the records come from. `later` nil: all come at once.
   package func source(
-    of request: ResultsRequest, _ query: Query, groups: Query, options: CallOptions
+    of request: ResultsRequest, _ query: Query, groups: Query, options: CallOptions,
+    later: LaterRead? = nil
   ) throws(StoreError) -> Answered<any RecordSource> {
     let query = query.of(format)
+    func records(as form: RecordForm) throws(StoreError) -> Answered<any RecordSource> {
+      try reading(options, { _ in }) { (options) throws(StoreError) in
+        try localRecords(query, as: form, options)
+      } remotely: { (options) throws(StoreError) in
+        if let later, try listsFirst(request, query, as: form, options: options) {
+          return try faults(of: query, as: form, options: options, later: later)
+        }
+        return try remoteRecords(query, as: form, options)
+      }
+    }
     switch request.content {
-    case .records: return try records(query, as: .body(query.projection), options)
-    case .ids: return try records(query, as: .id, options)
-    case .members: return try records(query, as: .body(query.contentProjection), options)
+    case .records: return try records(as: .body(query.projection))
+    case .ids: return try records(as: .id)
+    case .members: return try records(as: .body(query.contentProjection))
     case .groups(let grouping, let having):
       let found = try group(.numbers(grouping), query.selection, options: options)
       let rows = try GroupRows(having: having, groups).rows(of: found.value)
@@ -35,18 +47,13 @@ extension CollectionEngine {
     }
   }
 
-  private func records(
+  private func localRecords(
     _ query: Query, as form: RecordForm, _ options: CallOptions
-  ) throws(StoreError) -> Answered<any RecordSource> {
-    try reading(options, { _ in }) { (options) throws(StoreError) in
-      guard let local else { return try HeldRecords([]) }
-      let rows = try local.rows(
-        of: query, in: collection, writtenSince: writtenSince(options), within: options.call.budget)
-      return LocalRecords(
-        local: local, collection: collection, rows: rows, form: form, query: query)
-    } remotely: { (options) throws(StoreError) in
-      try remoteRecords(query, as: form, options)
-    }
+  ) throws(StoreError) -> any RecordSource {
+    guard let local else { return try HeldRecords([]) }
+    let rows = try local.rows(
+      of: query, in: collection, writtenSince: writtenSince(options), within: options.call.budget)
+    return LocalRecords(local: local, collection: collection, rows: rows, form: form, query: query)
   }
 
   /// The backend's answer, read from the local store, where it is then, or held in memory.
@@ -60,7 +67,7 @@ extension CollectionEngine {
     if query.isPaged {
       // What a page left out is not here: only its own ids tell what it had.
       let refreshed = try refresher.refreshWhole(query, collectingIds: true)
-      rows = try local.rows(of: refreshed.ids ?? [], in: collection)
+      rows = try local.rows(of: refreshed.ids ?? [], in: collection).present
     } else {
       _ = try refresher.refresh(query, options.refreshing)
       rows = try local.rows(

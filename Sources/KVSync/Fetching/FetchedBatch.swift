@@ -13,6 +13,8 @@ package final class FetchedBatch: @unchecked Sendable {
   private var states: [RecordState] = []
   /// Why a record cannot be shown, by its position.
   private var failures: [Int: StoreError] = [:]
+  /// Whether all records were read: else another attempt may give more.
+  package private(set) var isWhole = true
 
   package init(from start: Int) { self.start = start }
 
@@ -37,6 +39,12 @@ package final class FetchedBatch: @unchecked Sendable {
   package func append(_ failure: StoreError) throws(StoreError) {
     failures[range.upperBound] = failure
     try append(Self.null, .unchanged)
+  }
+
+  /// Says why a record could not be read this time.
+  package func setMissing(_ failure: StoreError, at position: Int) {
+    failures[position] = failure
+    isWhole = false
   }
 
   package func state(at position: Int) -> RecordState { states[position - start] }

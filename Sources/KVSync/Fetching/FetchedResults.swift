@@ -56,7 +56,7 @@ package final class FetchedResults: Sendable {
         // The records are so large that a read ends before the batch does.
         batch = try read(position..<whole.upperBound, &state)
       }
-      if keepsBatches { state.cache.keep(batch, for: number, cost: batch.size) }
+      if keepsBatches, batch.isWhole { state.cache.keep(batch, for: number, cost: batch.size) }
       return batch
     }
   }
@@ -68,7 +68,7 @@ package final class FetchedResults: Sendable {
     let now = generation.load(ordering: .acquiring)
     if let last, last.generation == now, last.batch.range.contains(position) { return last.batch }
     let batch = try batch(at: position)
-    last = Lent(batch: batch, generation: keepsBatches ? now : nil)
+    last = Lent(batch: batch, generation: keepsBatches && batch.isWhole ? now : nil)
     return batch
   }
 

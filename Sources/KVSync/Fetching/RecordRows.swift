@@ -8,7 +8,7 @@ package struct RecordRows: Sendable {
   private static let versionMask: UInt64 = 1 << versionBits - 1
 
   /// The number of the collection's table; 0: there is none.
-  package let table: Int64
+  package private(set) var table: Int64
   private var packed: [UInt64] = []
 
   package init(table: Int64) { self.table = table }
@@ -22,6 +22,38 @@ package struct RecordRows: Sendable {
     }
     try packed.makeRoom(for: 1, or: StoreError.noMemory)
     packed.append(row << Self.versionBits | UInt64(bitPattern: version) & Self.versionMask)
+  }
+
+  /// Adds the place of a record that is not there: no record has row 0.
+  package mutating func appendMissing() throws(StoreError) { try append(0, version: 0) }
+
+  /// Whether there is a record at a position, and not the place of one.
+  package func has(_ index: Int) -> Bool { row(at: index) != 0 }
+
+  /// The rows without the places of records that are not there.
+  package var present: RecordRows {
+    var present = self
+    present.packed.removeAll { $0 >> Self.versionBits == 0 }
+    return present
+  }
+
+  /// Adds a row of other rows of the same table; nil: the place of a record that is not there.
+  mutating func append(_ rows: RecordRows, _ index: Int?) throws(StoreError) {
+    guard let index else { return try appendMissing() }
+    try packed.makeRoom(for: 1, or: StoreError.noMemory)
+    packed.append(rows.packed[index])
+  }
+
+  /// Puts a row of other rows of the same table at a position. `isChanged`: it is to be told as changed.
+  mutating func replace(at position: Int, by rows: RecordRows, _ index: Int, isChanged: Bool) {
+    packed[position] = isChanged ? rows.packed[index] ^ Self.versionMask : rows.packed[index]
+  }
+
+  /// Makes them rows of another table, in which there is none of them.
+  mutating func move(to table: Int64) {
+    guard table != self.table else { return }
+    for index in packed.indices { packed[index] = 0 }
+    self.table = table
   }
 
   /// What leads from this list to another one of the same collection.

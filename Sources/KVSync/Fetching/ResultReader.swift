@@ -1,4 +1,5 @@
 package import KVBase
+package import KVJSON
 package import KVQuery
 
 /// Reads of a local store for results that load little by little. Safe from any thread.
@@ -8,8 +9,13 @@ package protocol ResultReader: AnyObject, Sendable {
     of query: Query, in collection: String, writtenSince: Timestamp?, within budget: WorkBudget
   ) throws(StoreError) -> RecordRows
 
-  /// The rows of the records with these ids, in their order; those that are not there are left out.
+  /// The rows of the records with these ids, in their order, with the places of those that are not there.
   func rows(of ids: [String], in collection: String) throws(StoreError) -> RecordRows
+
+  /// Which version of the backend's each record with one of these ids has or started from; nil where that is not known.
+  func backendVersions(
+    of ids: [String], in collection: String
+  ) throws(StoreError) -> [RecordVersion?]
 
   /// Begins to follow a query whose result were these rows. `signal` is called, from any thread and with no lock held,
   /// whenever there may be other ones, until that is ended.

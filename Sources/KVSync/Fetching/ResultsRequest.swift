@@ -22,6 +22,9 @@ package struct ResultsRequest: Sendable {
   package var batchSize = 100
   /// How many bytes of records are kept in memory.
   package var cacheBytes = 4 << 20
+  /// Whether a list of the backend's gets the ids at once, and records when they are asked for. Nil: those of network
+  /// stores do, which have nowhere to keep the whole answer.
+  package var returnsFaults: Bool?
 
   package init() {}
 }
@@ -31,6 +34,7 @@ package struct ResultsRequest: Sendable {
 extension ResultsRequest {
   private static let names = [
     "resultType", "fetchBatchSize", "cacheBytes", "distinct", "groupBy", "aggregates", "having",
+    "returnsObjectsAsFaults",
   ]
 
   /// Reads `{"resultType":"dictionary","groupBy":["a"],"having":{…},"fetchBatchSize":100}`; all members are optional.
@@ -42,6 +46,12 @@ extension ResultsRequest {
     content = try Self.content(object, query)
     batchSize = try Self.number(object, "fetchBatchSize", in: 1...100_000) ?? batchSize
     cacheBytes = try Self.number(object, "cacheBytes", in: 0...1 << 40) ?? cacheBytes
+    if let value = object["returnsObjectsAsFaults"] {
+      guard let flag = value.boolValue else {
+        throw Self.invalid("returnsObjectsAsFaults", "true or false")
+      }
+      returnsFaults = flag
+    }
   }
 
   private static func content(

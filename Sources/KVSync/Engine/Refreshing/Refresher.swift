@@ -73,21 +73,31 @@ struct Refresher {
   /// pending writes.
   func refresh(_ ids: [String]) throws(StoreError) {
     for some in ids.chunks(of: Self.recheckedAtOnce) {
-      var ids = Array(some)
-      while !ids.isEmpty { ids = try recheck(ids) }
+      try update(Array(some))
     }
+  }
+
+  /// Brings the entities with some ids up to date. `found` receives those that the backend has.
+  func update(
+    _ ids: [String], found: (RecordID, BackendEntity) -> Void = { _, _ in }
+  ) throws(StoreError) {
+    var ids = ids
+    while !ids.isEmpty { ids = try recheck(ids, found) }
   }
 
   /// Brings some entities up to date; gives those that were settled once more meanwhile and are not here although the
   /// backend has had them: a write that was given up while it was sent may have been accepted after another read had
   /// deleted the entity.
-  private func recheck(_ ids: [String]) throws(StoreError) -> [String] {
+  private func recheck(
+    _ ids: [String], _ receive: (RecordID, BackendEntity) -> Void
+  ) throws(StoreError) -> [String] {
     let mark = try local.beginRefresh(of: collection)
     return try fence.reading(since: mark) { (again) throws(StoreError) in
       let found = try engine.backendEntities(ids, remote, call: call)
       for (id, entity) in found {
         let outline = try arrivals.accepted(entity.bytes, as: id.text)
         try arrivals.store(entity.bytes, outline, in: local, of: again)
+        receive(id, entity)
       }
       _ = try arrivals.forget(
         ids.filter { found[RecordID($0)] == nil }, in: local, of: again)

@@ -30,13 +30,20 @@ class Fetching(StoreBase[E]):
         *,
         batch_size: int = 100,
         cache_bytes: int = 4 << 20,
+        returns_faults: bool | None = None,
         **options: Unpack[CallOptions],
     ) -> Results[E]:
         """Fetch what a query finds, as a sequence with ``len()`` that loads little by little.
 
-        `batch_size` records are read together; `cache_bytes` of what was read are kept.
+        `batch_size` records are read together; `cache_bytes` of what was read are kept. With
+        `returns_faults` a read of the backend gets the ids at once, and the records of a batch when
+        one is touched, with one request; None: in network stores.
         """
-        request = {"fetchBatchSize": batch_size, "cacheBytes": cache_bytes}
+        request = {
+            "fetchBatchSize": batch_size,
+            "cacheBytes": cache_bytes,
+            "returnsObjectsAsFaults": returns_faults,
+        }
         return self._fetch(request, self.mapper.read, query, options)
 
     def ids(self, query: QueryLike = None, **options: Unpack[CallOptions]) -> Results[str]:
@@ -76,11 +83,16 @@ class Fetching(StoreBase[E]):
         *,
         batch_size: int = 100,
         cache_bytes: int = 4 << 20,
+        returns_faults: bool | None = None,
         on_answer: Done | None = None,
         **options: Unpack[CallOptions],
     ) -> Request[Results[E]]:
         """Start to fetch what a query finds."""
-        request = {"fetchBatchSize": batch_size, "cacheBytes": cache_bytes}
+        request = {
+            "fetchBatchSize": batch_size,
+            "cacheBytes": cache_bytes,
+            "returnsObjectsAsFaults": returns_faults,
+        }
         return self._start_fetch(request, self.mapper.read, query, options, on_answer)
 
     def _fetch(
