@@ -1,4 +1,4 @@
-"""Lists of faults: ids come from the backend at once, the records of a batch when one is touched."""
+"""Lists of faults: ids come from the backend first, the records of a batch when one is touched."""
 
 from __future__ import annotations
 

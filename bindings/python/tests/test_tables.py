@@ -202,3 +202,42 @@ def test_a_schema_says_what_is_read(notes: kvstore.Store) -> None:
     assert table.schema == schema
     assert table["n"].to_pylist() == [1.0, None, 3.0]
     assert table["at"].to_pylist() == [MOMENT, None, None]
+
+
+# Lists that load little by little
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_a_list_becomes_columns_while_it_is_read(local: kvstore.Client) -> None:
+    store = local.collection("many")
+    store.save_many({"_id": f"{n:04}", "n": n, "at": MOMENT} for n in range(2000))
+    with store.results(kvstore.Query(sort={"n": -1}), cache_bytes=20_000) as found:
+        store.remove_by_id("0007")
+        frame = found.to_pandas()
+        assert list(frame.index) == [f"{n:04}" for n in reversed(range(2000)) if n != 7]
+        assert frame.dtypes.astype(str).to_dict() == {"n": "Int64", "at": "datetime64[ms, UTC]"}
+        assert found.statistics()["reads"] == 20
+        assert found.statistics()["cachedBytes"] <= 20_000
+        assert found.to_arrow() == store.to_arrow(kvstore.Query(sort={"n": -1}))
+        assert found[10:20].to_arrow()["n"].to_pylist() == list(range(1989, 1979, -1))
+        assert found[1990::3].to_pandas()["n"].to_list() == [9, 6, 3, 0]
+        batches = list(found.arrow_batches(rows=500))
+        assert sum(batch.num_rows for batch in batches) == 1999
+        assert max(batch.num_rows for batch in batches) < 1024
+    assert isinstance(store.results({"n": -1}).to_pandas().index, pd.Index)
+
+
+def test_rows_without_ids_are_numbered_and_ids_have_no_columns(local: kvstore.Client) -> None:
+    store = local.collection("things")
+    store.save_many({"kind": "ab"[n % 2], "n": n} for n in range(10))
+    groups = store.rows(group_by=["kind"], aggregates={"sum": {"sum": "n"}})
+    assert groups.to_pandas().to_dict("list") == {"kind": ["a", "b"], "sum": [20, 25]}
+    assert groups.to_arrow().to_pylist() == [{"kind": "a", "sum": 20}, {"kind": "b", "sum": 25}]
+    with pytest.raises(kvstore.InvalidError, match="these are ids"):
+        store.ids().to_pandas()
+
+
+def test_a_typed_list_gives_columns_of_what_is_stored(local: kvstore.Client) -> None:
+    store = local.collection("notes", model=Note)
+    store.save(Note(text="milk"))
+    assert store.results().to_arrow()["text"].to_pylist() == ["milk"]

@@ -15,8 +15,10 @@ from ._callbacks import refuse_coroutine
 from ._closing import Closing
 from ._json import from_json
 from ._options import to_json
-from .errors import KVError, NotFoundError
+from .errors import KVError, NotFoundError, invalid
+from .results import Entity
 from .subscription import Subscription, begin
+from .tables.making import Columnar
 
 T = TypeVar("T")
 
@@ -61,7 +63,7 @@ class ListChanges:
     modifications: Sequence[int]
 
 
-class Results(Closing, Sequence[T], Generic[T]):
+class Results(Closing, Columnar, Sequence[T], Generic[T]):
     """What a query found, as a sequence whose records are read in batches when they are asked for.
 
     Which records it has, and in which order, is fixed unless it is observed. It holds no snapshot.
@@ -86,9 +88,9 @@ class Results(Closing, Sequence[T], Generic[T]):
     def __getitem__(self, index: int) -> T: ...
 
     @overload
-    def __getitem__(self, index: slice) -> Sequence[T]: ...
+    def __getitem__(self, index: slice) -> Slice[T]: ...
 
-    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+    def __getitem__(self, index: int | slice) -> T | Slice[T]:
         if isinstance(index, slice):
             return Slice(self, range(self._length)[index])
         return self._at(range(self._length)[index])[0]
@@ -98,10 +100,14 @@ class Results(Closing, Sequence[T], Generic[T]):
 
     def between(self, start: int, stop: int) -> Iterator[T]:
         """Yield the records at some positions; those that were deleted are left out."""
+        for page in self.pages(start, stop):
+            yield from map(self._read, page)
+
+    def pages(self, start: int, stop: int) -> Iterator[list[Any]]:
+        """Yield the records at some positions page by page, as they are stored."""
         for position in range(start, stop, _PAGE):
-            for record in self._records(position, min(_PAGE, stop - position)):
-                if record is not None:
-                    yield self._read(record)
+            records = self._records(position, min(_PAGE, stop - position))
+            yield [record for record in records if record is not None]
 
     def state(self, index: int) -> RecordState:
         """Return what became of a record: it is read for that."""
@@ -155,6 +161,9 @@ class Results(Closing, Sequence[T], Generic[T]):
     def __repr__(self) -> str:
         return f"<kvstore.Results of {self._length}{'' if self._finalizer.alive else ', closed'}>"
 
+    def _pages(self) -> Iterator[list[Entity]]:
+        return _entities(self.pages(0, self._length))
+
     def _at(self, position: int) -> tuple[T, RecordState]:
         state = ctypes.c_int32()
         # The lock keeps the borrowed text until it is read.
@@ -187,7 +196,7 @@ class Results(Closing, Sequence[T], Generic[T]):
                 _native.outs.append(out)
 
 
-class Slice(Sequence[T], Generic[T]):
+class Slice(Columnar, Sequence[T], Generic[T]):
     """Some positions of results: a view, which reads nothing before it is asked to."""
 
     def __init__(self, results: Results[T], positions: range) -> None:
@@ -201,9 +210,9 @@ class Slice(Sequence[T], Generic[T]):
     def __getitem__(self, index: int) -> T: ...
 
     @overload
-    def __getitem__(self, index: slice) -> Sequence[T]: ...
+    def __getitem__(self, index: slice) -> Slice[T]: ...
 
-    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+    def __getitem__(self, index: int | slice) -> T | Slice[T]:
         if isinstance(index, slice):
             return Slice(self._results, self._positions[index])
         return self._results[self._positions[index]]
@@ -221,6 +230,21 @@ class Slice(Sequence[T], Generic[T]):
 
     def __repr__(self) -> str:
         return f"<kvstore.Results, positions {self._positions}>"
+
+    def _pages(self) -> Iterator[list[Entity]]:
+        positions = self._positions
+        if positions.step == 1:
+            return _entities(self._results.pages(positions.start, positions.stop))
+        pages = (page for each in positions for page in self._results.pages(each, each + 1))
+        return _entities(pages)
+
+
+def _entities(pages: Iterator[list[Any]]) -> Iterator[list[Entity]]:
+    """Refuse ids, which have no members to make columns of."""
+    for page in pages:
+        if page and not isinstance(page[0], dict):
+            raise invalid("Only records have columns, and these are ids.")
+        yield page
 
 
 def _list_changes(text: bytes) -> ListChanges:

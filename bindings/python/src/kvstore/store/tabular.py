@@ -9,6 +9,7 @@ from .._option_types import CallOptions
 from ..cursor import Cursor
 from ..query import QueryLike
 from ..results import E, Entity
+from ..tables import making
 from .reading import Reading
 
 if TYPE_CHECKING:
@@ -35,11 +36,7 @@ class Tabular(Reading[E]):
         With `dates`, a column becomes ``datetime64[ms, UTC]`` if all its values are dates in the
         form in which :class:`datetime.datetime` is stored. This needs ``kvstore[pandas]``.
         """
-        try:
-            from ..tables.frames import frame_of
-        except ModuleNotFoundError as error:
-            raise _not_installed("pandas", "pandas", error) from error
-        return frame_of(self._pages(query, options), flatten=flatten, dates=dates)
+        return making.frame(self._pages(query, options), flatten=flatten, dates=dates)
 
     def to_arrow(
         self,
@@ -55,11 +52,7 @@ class Tabular(Reading[E]):
         and arrays are lists. Values that have no common type are JSON. This needs
         ``kvstore[arrow]``.
         """
-        try:
-            from ..tables.arrow import table_of
-        except ModuleNotFoundError as error:
-            raise _not_installed("pyarrow", "arrow", error) from error
-        return table_of(self._pages(query, options), flatten=flatten, dates=dates)
+        return making.table(self._pages(query, options), flatten=flatten, dates=dates)
 
     def arrow_batches(
         self,
@@ -77,12 +70,8 @@ class Tabular(Reading[E]):
         schema is that of the first batch. If a later entity does not fit it, :class:`InvalidError`
         names the member and the entity. A `schema` says which members to read, and their types.
         """
-        try:
-            from ..tables.arrow import reader_of
-        except ModuleNotFoundError as error:
-            raise _not_installed("pyarrow", "arrow", error) from error
         pages = self._pages(query, options)
-        return reader_of(pages, schema, rows=rows, flatten=flatten, dates=dates)
+        return making.reader(pages, schema, rows=rows, flatten=flatten, dates=dates)
 
     def _pages(self, query: QueryLike, options: CallOptions) -> Iterator[list[Entity]]:
         found: Cursor[Any] = self.find(query, **options)
@@ -92,9 +81,3 @@ class Tabular(Reading[E]):
 def _fetched(found: Cursor[Any]) -> Iterator[list[Entity]]:
     with found:
         yield from iter(found.fetch, [])
-
-
-def _not_installed(name: str, extra: str, error: ModuleNotFoundError) -> ImportError:
-    if error.name != name:
-        return error
-    return ImportError(f"This needs {name}: pip install 'kvstore[{extra}]'", name=name)

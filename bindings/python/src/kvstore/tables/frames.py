@@ -24,11 +24,13 @@ _TYPES: Final[dict[Kind, Any]] = {
 
 
 def frame_of(pages: Iterable[list[Entity]], *, flatten: bool, dates: bool) -> pd.DataFrame:
-    """Make a DataFrame of entities; its index is their ``_id``."""
+    """Make a DataFrame of entities; its index is their ``_id``, if they have one."""
     columns: Columns[Values] = Columns(_packed, flatten)
     for batch in batches(pages):
         columns.add(batch)
     made = {name: _series(columns, name, dates) for name in columns.names}
+    if made and "_id" not in made:
+        return pd.DataFrame(made)
     ids = made.pop("_id", pd.Series([], dtype=_TYPES[Kind.TEXT]))
     index = pd.Index(ids, name="_id")
     return pd.DataFrame({name: each.set_axis(index) for name, each in made.items()}, index=index)
