@@ -43,11 +43,8 @@ package struct MergeConflict: Sendable {
     let (read, mine, theirs) = (
       try RecordMembers(read), try RecordMembers(object), try RecordMembers(stored)
     )
-    func isSame(_ left: RecordMembers, _ right: RecordMembers) -> Bool {
-      (left.names + right.names).allSatisfy { isBackendMember($0) || left[$0] == right[$0] }
-    }
-    if isSame(mine, theirs) { return .useStored }
-    guard self.read != nil, isReadExact, isSame(read, theirs) else { return nil }
+    if isSame(mine, as: theirs) { return .useStored }
+    guard self.read != nil, isReadExact, isSame(read, as: theirs) else { return nil }
     return try merged(winner: .object)
   }
 
@@ -55,10 +52,15 @@ package struct MergeConflict: Sendable {
   private func agreementOnDeletion() throws(StoreError) -> MergeResolution? {
     guard read != nil, isReadExact else { return nil }
     let (read, theirs) = (try RecordMembers(read), try RecordMembers(stored))
-    let isSame = (read.names + theirs.names).allSatisfy {
-      isBackendMember($0) || read[$0] == theirs[$0]
+    return isSame(read, as: theirs) ? .write(nil) : nil
+  }
+
+  /// Whether a state is the stored one, but for what the backend makes: the permissions, too, that it gives a new record.
+  private func isSame(_ state: RecordMembers, as stored: RecordMembers) -> Bool {
+    (state.names + stored.names).allSatisfy { name in
+      if isBackendMember(name) || state[name] == stored[name] { return true }
+      return state[name] == nil && format.permissions?.hasSameBytes(as: name.text) ?? false
     }
-    return isSame ? .write(nil) : nil
   }
 
   /// The object as the context has it, with the stored values of the members that the backend makes.

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import os
 import random
+import resource
 import subprocess
 import sys
 import threading
@@ -88,6 +89,20 @@ def test_faults_are_read_in_batches_and_once(local: kvstore.Client) -> None:
         assert [ctx.object("posts", f"p{n}").n for n in range(128, 192)] == list(range(128, 192))
         assert ctx.statistics()["reads"] == -(-1000 // 64) + 1
         found.close()
+
+
+def test_10000_faults_in_order_take_a_read_for_each_batch(local: kvstore.Client) -> None:
+    blog(local, posts=10_000, comments=0)
+    for batch, cached in [(100, 4 << 20), (37, 1 << 20), (1000, 64 << 20)]:
+        with local.context(fetch_batch_size=batch, cache_bytes=cached) as ctx:
+            found = ctx.fetch("posts", Query(sort={"n": 1}))
+            assert [post.n for post in found] == list(range(10_000))
+            assert ctx.statistics()["reads"] == -(-10_000 // batch)
+            kept = ctx.statistics()
+            assert kept["cachedBytes"] <= cached
+            # What is in the cache is not read again: here, the last batches.
+            assert [post.n for post in found[-10:]] == list(range(9_990, 10_000))
+            assert ctx.statistics() == kept
 
 
 def test_a_small_cache_evicts(local: kvstore.Client) -> None:
@@ -333,20 +348,32 @@ def test_two_threads_use_one_context(local: kvstore.Client) -> None:
     assert local.collection("posts").count() == 50
 
 
-def test_a_context_may_close_with_many_open_faults(local: kvstore.Client) -> None:
+def test_a_context_may_close_with_a_million_open_faults(local: kvstore.Client) -> None:
     blog(local, posts=20_000, comments=0)
-    ctx = local.context()
-    found = ctx.fetch("posts")
-    kept = list(found[:5000])
+    ctx = local.context(fetch_batch_size=1000)
+    before = resident()
+    lists = [ctx.fetch("posts") for _ in range(50)]
+    assert sum(map(len, lists)) == 1_000_000
+    kept = list(lists[0][:5000])
+    # Their ids are shared between the lists, and no object was read.
+    assert ctx.statistics()["reads"] == 0
+    assert resident() - before < 200 << 20
+    assert lists[49][19_999].n is not None
     ctx.close()
-    for _ in range(2):
+    for fault in (kept[3], kept[4999]):
         with pytest.raises(kvstore.MisuseError):
-            kept[3].values()
-    with pytest.raises(kvstore.MisuseError):
-        found[0]
-    found.close()
-    del kept, found
+            fault.values()
+    for found in lists:
+        with pytest.raises(kvstore.MisuseError):
+            found[0]
+        found.close()
+    del kept, found, lists
     gc.collect()
+
+
+def resident() -> int:
+    """Return how many bytes of memory this process has."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 # Several writers
@@ -522,3 +549,19 @@ def test_a_task_works_with_a_context(tmp_path: Path) -> None:
                 assert saved.deleted == [("posts", "p")]
 
     asyncio.run(run())
+
+
+def test_what_a_push_adds_to_a_new_object_is_no_conflict(online: kvstore.Client) -> None:
+    notes = online.collection("pushed")
+    with online.context(merge_policy="error") as ctx:
+        for members in ({"n": 1}, {"n": 1, "m": 2}):
+            one = ctx.insert("pushed", members)
+            ctx.save()
+            notes.push()
+            assert "_acl" in notes.find_by_id(one.id)
+            if "m" in members:
+                one.m = 3
+            else:
+                one.delete()
+            ctx.save()
+    assert [(note["m"], "_acl" in note) for note in notes.find()] == [(3, True)]
