@@ -6,12 +6,14 @@ internal import KVJSON
 /// What relations lead to is not looked at: a record may arrive before the one that it belongs to. Immutable; safe from
 /// any thread.
 package struct ModelValidator: Sendable {
-  private let model: FieldTable
-  private let embedded: [String: FieldTable]
-  private let enumerations: [String: NameTable]
-  private let format: RecordFormat
+  fileprivate let model: FieldTable
+  fileprivate let embedded: [String: FieldTable]
+  fileprivate let enumerations: [String: NameTable]
+  fileprivate let format: RecordFormat
   /// What fields have by default, by the number of the field.
-  private let defaults: [(index: Int, name: String, value: JSONValue)]
+  fileprivate let defaults: [Default]
+
+  fileprivate typealias Default = (index: Int, name: String, value: JSONValue)
 
   package init(_ model: Model, in schema: ModelSchema) {
     format = model.recordFormat
@@ -37,24 +39,14 @@ package struct ModelValidator: Sendable {
       throw ModelError(message: "a record must be an object", path: "")
     }
     let absent = try record.withBorrowedBytes { (bytes) throws(ModelError) in
-      try check(ByteScanner(bytes))
+      var check = RecordCheck(ByteScanner(bytes), by: self)
+      return try check.record()
     }
     guard !absent.isEmpty else { return record }
     var missing = JSONObjectWriter()
     for field in absent { missing.add(field.name, field.value) }
     let isEmpty = record.withUnsafeBytes { ByteScanner($0).skipSpace(1) } == record.count - 1
     return record.dropLast() + (isEmpty ? [] : [UInt8(ascii: ",")]) + missing.finish().dropFirst()
-  }
-
-  /// Gives the fields with a default that the record has not.
-  private func check(
-    _ scanner: ByteScanner
-  ) throws(ModelError) -> [(index: Int, name: String, value: JSONValue)] {
-    var trail = Trail()
-    let found = try members(at: 0, of: scanner, as: model, &trail)
-    let absent = defaults.filter { found[$0.index] == .absent }
-    try requireAll(of: model, found, except: absent.map(\.index), trail)
-    return absent
   }
 
   /// Whether a record may have this value in a field; nil: none.
@@ -64,29 +56,52 @@ package struct ModelValidator: Sendable {
     }
     guard let value, !value.isNull else { return value != nil && !model.isRequired(field) }
     return value.bytes.withBorrowedBytes { bytes in
-      var trail = Trail()
-      return
-        (try? check(0..<bytes.count, field, of: model, ByteScanner(bytes), &trail)) != nil
+      var check = RecordCheck(ByteScanner(bytes), by: self)
+      return (try? check.value(0..<bytes.count, of: field, in: model)) != nil
     }
   }
+}
 
-  // MARK: Objects
-
+/// One pass over a record.
+private struct RecordCheck {
   private enum Presence { case absent, null, given }
 
+  /// A step of the way from the top of the record to where it is looked at.
+  private enum Step {
+    /// Where the name of a member is, between its quotes.
+    case name(Range<Int>)
+    case index(Int)
+  }
+
+  private let scanner: ByteScanner
+  private let validator: ModelValidator
+  private var trail: [Step] = []
+
+  init(_ scanner: ByteScanner, by validator: ModelValidator) {
+    self.scanner = scanner
+    self.validator = validator
+  }
+
+  /// Checks the whole text; gives the fields with a default that it has not.
+  mutating func record() throws(ModelError) -> [ModelValidator.Default] {
+    let found = try members(at: 0, as: validator.model)
+    let absent = validator.defaults.filter { found[$0.index] == .absent }
+    try requireAll(of: validator.model, found, except: absent.map(\.index))
+    return absent
+  }
+
   /// Checks the members of an object; tells of each field whether it is there.
-  private func members(
-    at position: Int, of scanner: ByteScanner, as type: FieldTable, _ trail: inout Trail
+  private mutating func members(
+    at position: Int, as type: FieldTable
   ) throws(ModelError) -> [Presence] {
     var found = [Presence](repeating: .absent, count: type.fields.count)
     var members = TrustedMembers(scanner, at: position)
     while let member = members.next() {
-      trail.steps.append(.name(member.name))
-      defer { trail.steps.removeLast() }
+      trail.append(.name(member.name))
+      defer { trail.removeLast() }
       guard let index = type.names.index(of: member.name, in: scanner) else {
-        guard trail.steps.count == 1, format.isReserved(member.name, in: scanner) else {
-          let name = scanner.text(member.name)
-          throw ModelError("\(type.name) has no field \(name)", trail, scanner)
+        guard trail.count == 1, validator.format.isReserved(member.name, in: scanner) else {
+          throw error("\(type.name) has no field \(scanner.text(member.name))")
         }
         continue
       }
@@ -94,109 +109,84 @@ package struct ModelValidator: Sendable {
         found[index] = .null
       } else {
         found[index] = .given
-        try check(member.value, type.fields[index], of: type, scanner, &trail)
+        try value(member.value, of: type.fields[index], in: type)
       }
     }
     return found
   }
 
   private func requireAll(
-    of type: FieldTable, _ found: [Presence], except made: [Int], _ trail: Trail,
-    _ scanner: ByteScanner? = nil
+    of type: FieldTable, _ found: [Presence], except made: [Int]
   ) throws(ModelError) {
     let missing = type.required.filter { found[$0] != .given && !made.contains($0) }
     guard let name = missing.map({ type.fields[$0].name }).min() else { return }
-    let outer = scanner.map(trail.path(in:)) ?? ""
+    let outer = path
     throw ModelError(
       message: "\(type.name).\(name) is required",
       path: outer.isEmpty ? name : "\(outer).\(name)")
   }
 
-  /// `value`: not null.
-  private func check(
-    _ value: Range<Int>, _ field: ModelField, of type: FieldTable, _ scanner: ByteScanner,
-    _ trail: inout Trail
+  /// Checks the value of a field, which is not null.
+  mutating func value(
+    _ value: Range<Int>, of field: ModelField, in type: FieldTable
   ) throws(ModelError) {
     guard field.isList, field.relation == nil else {
-      return try check(element: value, field, of: type, scanner, &trail)
+      return try element(value, of: field, in: type)
     }
     guard scanner.base[value.lowerBound] == UInt8(ascii: "[") else {
-      throw ModelError("\(type.name).\(field.name) must be an array", trail, scanner)
+      throw error("\(type.name).\(field.name) must be an array")
     }
     var elements = TrustedElements(scanner, at: value.lowerBound)
     var index = 0
-    while let element = elements.next() {
-      trail.steps.append(.index(index))
-      defer { trail.steps.removeLast() }
-      if scanner.base[element.lowerBound] != UInt8(ascii: "n") {
-        try check(element: element, field, of: type, scanner, &trail)
+    while let found = elements.next() {
+      trail.append(.index(index))
+      defer { trail.removeLast() }
+      if scanner.base[found.lowerBound] != UInt8(ascii: "n") {
+        try element(found, of: field, in: type)
       } else if field.hasRequiredElements {
-        throw ModelError(
-          "no element of \(type.name).\(field.name) may be null", trail, scanner)
+        throw error("no element of \(type.name).\(field.name) may be null")
       }
       index += 1
     }
   }
 
-  private func check(
-    element value: Range<Int>, _ field: ModelField, of type: FieldTable, _ scanner: ByteScanner,
-    _ trail: inout Trail
+  private mutating func element(
+    _ value: Range<Int>, of field: ModelField, in type: FieldTable
   ) throws(ModelError) {
     switch field.kind {
     case .scalar(let scalar):
       guard scalar.accepts(value, in: scanner) else {
-        throw ModelError(
-          "\(type.name).\(field.name) must be \(scalar.description)", trail, scanner)
+        throw error("\(type.name).\(field.name) must be \(scalar.description)")
       }
-    case .enumeration(let enumeration):
+    case .enumeration(let name):
       guard scanner.isText(at: value),
-        enumerations[enumeration]?.index(of: scanner.inside(value), in: scanner) != nil
-      else {
-        throw ModelError(
-          "\(type.name).\(field.name) must be a value of \(enumeration)", trail, scanner)
-      }
+        validator.enumerations[name]?.index(of: scanner.inside(value), in: scanner) != nil
+      else { throw error("\(type.name).\(field.name) must be a value of \(name)") }
     case .embedded(let inner):
-      guard scanner.base[value.lowerBound] == UInt8(ascii: "{"), let fields = embedded[inner]
-      else {
-        throw ModelError("\(type.name).\(field.name) must be an object", trail, scanner)
-      }
-      let found = try members(at: value.lowerBound, of: scanner, as: fields, &trail)
-      try requireAll(of: fields, found, except: [], trail, scanner)
+      guard scanner.base[value.lowerBound] == UInt8(ascii: "{"),
+        let fields = validator.embedded[inner]
+      else { throw error("\(type.name).\(field.name) must be an object") }
+      try requireAll(of: fields, try members(at: value.lowerBound, as: fields), except: [])
     case .relation(let relation):
       let keys = relation.ownKeys.joined(separator: ", ")
-      throw ModelError(
+      throw error(
         "\(type.name).\(field.name) is a relation: "
-          + (keys.isEmpty ? "the \(relation.model) holds its key" : "its key is \(keys)"),
-        trail, scanner)
+          + (keys.isEmpty ? "the \(relation.model) holds its key" : "its key is \(keys)"))
     }
   }
-}
 
-/// The way from the top of a record to where it is looked at.
-private struct Trail {
-  enum Step {
-    /// Where the name of a member is, between its quotes.
-    case name(Range<Int>)
-    case index(Int)
-  }
+  private func error(_ message: String) -> ModelError { ModelError(message: message, path: path) }
 
-  var steps: [Step] = []
-
-  func path(in scanner: ByteScanner) -> String {
+  /// Such as `parts[2].size`.
+  private var path: String {
     var path = ""
-    for step in steps {
+    for step in trail {
       switch step {
       case .name(let range): path += (path.isEmpty ? "" : ".") + scanner.text(range)
       case .index(let index): path += "[\(index)]"
       }
     }
     return path
-  }
-}
-
-extension ModelError {
-  fileprivate init(_ message: String, _ trail: Trail, _ scanner: ByteScanner) {
-    self.init(message: message, path: trail.path(in: scanner))
   }
 }
 

@@ -94,7 +94,7 @@ extension CollectionEngine {
     } remotely: { (options) throws(StoreError) in
       let local = try localStore(for: "update records")
       let remote = try backend(for: "read from the network")
-      try Refresher(self, local, remote: remote, call: options.call).update(ids)
+      try Refresher(self, local, remote: remote, call: options.call).refresh(ids)
     }
   }
 }

@@ -61,7 +61,7 @@ final class LocalFaults: RecordSource {
     var versions: [RecordID: RecordVersion?] = [:]
     try later { (options) throws(StoreError) in
       let call = options.impatient.call
-      try Refresher(engine, local, remote: remote, call: call).update(ids) {
+      try Refresher(engine, local, remote: remote, call: call).refresh(ids) {
         versions[$0] = $1.version
       }
     }

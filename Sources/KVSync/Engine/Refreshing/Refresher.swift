@@ -70,19 +70,14 @@ struct Refresher {
   }
 
   /// Brings the entities of some ids up to date. What the backend does not have leaves the local store, unless it has
-  /// pending writes.
-  func refresh(_ ids: [String]) throws(StoreError) {
-    for some in ids.chunks(of: Self.recheckedAtOnce) {
-      try update(Array(some))
-    }
-  }
-
-  /// Brings the entities with some ids up to date. `found` receives those that the backend has.
-  func update(
+  /// pending writes. `found` receives those that the backend has.
+  func refresh(
     _ ids: [String], found: (RecordID, BackendEntity) -> Void = { _, _ in }
   ) throws(StoreError) {
-    var ids = ids
-    while !ids.isEmpty { ids = try recheck(ids, found) }
+    for some in ids.chunks(of: Self.recheckedAtOnce) {
+      var ids = Array(some)
+      while !ids.isEmpty { ids = try recheck(ids, found) }
+    }
   }
 
   /// Brings some entities up to date; gives those that were settled once more meanwhile and are not here although the
