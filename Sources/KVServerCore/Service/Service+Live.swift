@@ -71,12 +71,20 @@ extension Service {
   private func unregister(
     _ devices: [String], of user: String, group: String, broker: LiveBroker, app: Int64
   ) throws(ServerError) {
+    var removed: [String] = []
+    defer {
+      // What the store has read before must not bring them back.
+      if !removed.isEmpty { store.catchUp() }
+      for device in removed {
+        broker.members { $0.unregister(group, device: device) }
+        broker.refuse(group: group, device: device)
+      }
+      if !broker.members({ $0.isRegistered(group) }) { broker.refuse(group: group) }
+    }
     for device in devices {
       try store.registrations.remove(device: device, of: user, app: app)
-      broker.members { $0.unregister(group, device: device) }
-      broker.refuse(group: group, device: device)
+      removed.append(device)
     }
-    if !broker.members({ $0.isRegistered(group) }) { broker.refuse(group: group) }
   }
 
   func subscribe(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
@@ -119,6 +127,7 @@ extension Service {
     let (group, device, broker) = listener
     try store.registrations.remove(
       .init(app: call.app.number, user: try call.user(), device: device, collection: topic))
+    store.catchUp()
     broker.members { $0.unsubscribe(group, device: device, collection: topic) }
   }
 
@@ -153,6 +162,7 @@ extension Service {
     guard let broker = apps.broker(of: app) else { return }
     try store.registrations.removeAll(of: user, app: app)
     try store.streams.removeAll(of: user, app: app)
+    store.catchUp()
     let group = broker.wire.group(of: user)
     broker.members { $0.unregister(group) }
     broker.refuse(group: group)
