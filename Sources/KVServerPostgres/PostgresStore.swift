@@ -79,7 +79,7 @@ package final class PostgresStore: ServerStore {
     let feed = CommitFeed(database, epoch: epoch, log: log)
     self.feed = feed
     let clocks = AppClocks(database)
-    writer = AppWriter(database, clocks) { feed.wake(after: $0) }
+    writer = AppWriter(database, clocks) { feed.wake() }
     let defaults = CollectionDefaults(
       permissions: settings.permissions, historyDays: settings.historyDays)
     ownCollections = PostgresCollections(writer, defaults)

@@ -279,8 +279,6 @@ final class LiveBroker: Sendable {
 
   func deliverToAll() { deliver(state.withLock { Array($0.waiting.keys) }) }
 
-  var hasPolls: Bool { state.withLock { !$0.waiting.isEmpty } }
-
   /// The tokens of the sessions in which polls of a user wait.
   func waitingSessions(of user: String) -> Set<String> {
     state.withLock { state in

@@ -30,9 +30,6 @@ package protocol LivePublisher: Sendable {
   /// Says what a user listens to now.
   func replaceListeners(of user: String, by rows: [LiveRegistration], in app: Int64)
 
-  /// Whether polls wait here for an app's messages.
-  func hasPolls(in app: Int64) -> Bool
-
   /// The tokens of the sessions in which polls of a user wait.
   func waitingSessions(of user: String, in app: Int64) -> Set<String>
 

@@ -71,8 +71,6 @@ extension ServedApps: LivePublisher {
     broker(of: app)?.replaceListeners(of: user, by: rows)
   }
 
-  func hasPolls(in app: Int64) -> Bool { broker(of: app)?.hasPolls ?? false }
-
   func waitingSessions(of user: String, in app: Int64) -> Set<String> {
     broker(of: app)?.waitingSessions(of: user) ?? []
   }

@@ -8,12 +8,11 @@ internal import KVServerCore
 final class AppWriter: Sendable {
   let database: PostgresDatabase
   private let clocks: AppClocks
-  /// Called after each commit, by the thread that has written, with the number of the app.
-  private let didCommit: @Sendable (Int64) -> Void
+  /// Called after each commit, by the thread that has written.
+  private let didCommit: @Sendable () -> Void
 
   init(
-    _ database: PostgresDatabase, _ clocks: AppClocks,
-    didCommit: @escaping @Sendable (Int64) -> Void
+    _ database: PostgresDatabase, _ clocks: AppClocks, didCommit: @escaping @Sendable () -> Void
   ) {
     self.database = database
     self.clocks = clocks
@@ -56,7 +55,7 @@ final class AppWriter: Sendable {
         try Self.has(mark, at: time, of: app, on: connection)
       }
       clocks.saw(time, of: app)
-      didCommit(app)
+      didCommit()
       return result
     } catch {
       throw ServerError(error)

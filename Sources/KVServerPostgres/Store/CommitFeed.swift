@@ -7,12 +7,12 @@ internal import KVServerCore
 ///
 /// Nobody has to be told of a commit, so none is missed: the tables are the truth.
 final class CommitFeed: Sendable {
-  /// Nanoseconds between questions.
-  private static let interval: Int64 = 50_000_000
-  /// The same between two notifications of other servers.
+  /// Seconds between questions.
+  private static let interval = 0.05
+  /// Nanoseconds between two notifications of other servers.
   private static let notifyingInterval: Int64 = 10_000_000
-  /// The same after a failure.
-  private static let pause: Int64 = 500_000_000
+  /// Seconds to wait after a failure.
+  private static let pause = 0.5
   /// Seconds without an answer after which this server must not serve any more.
   static let maxSilence = 5.0
 
@@ -20,17 +20,14 @@ final class CommitFeed: Sendable {
     /// How often somebody has asked for a pass, and how many of these have been answered.
     var wanted = 0
     var done = 0
-    /// Whether one of them waits for it; the others can wait until other servers are told.
-    var isUrgent = false
     var lastPass: Int64 = monotonicNanoseconds()
     /// Whether this server has committed what the others were not told of, and when they were told last.
     var hasWritten = false
     var lastNotification: Int64 = 0
-    var publisher: (any LivePublisher)?
+    var isStarted = false
     /// Apps to begin with, and the times up to which their histories, which were read before, have everything.
     var followed: [Int64: Int64] = [:]
     var isClosed = false
-    var isStarted: Bool { publisher != nil }
   }
 
   private let database: PostgresDatabase
@@ -51,18 +48,13 @@ final class CommitFeed: Sendable {
   func follow(_ app: Int64, from clock: Int64) {
     state.withLockNotifyingAll { state in
       state.followed[app] = clock
-      state.isUrgent = true
+      state.wanted += 1
     }
   }
 
   func start(_ feed: any LivePublisher) {
-    state.withLock { $0.publisher = feed }
-    listener.start { [self] in
-      state.withLockNotifyingAll { state in
-        state.wanted += 1
-        state.isUrgent = true
-      }
-    }
+    state.withLock { $0.isStarted = true }
+    listener.start { [self] in state.withLockNotifyingAll { $0.wanted += 1 } }
     _ = Worker("kv-feed") { [self] in
       var reader = CommitReader(feed, epoch: epoch)
       var hasFailed = false
@@ -90,11 +82,10 @@ final class CommitFeed: Sendable {
     state.withLockNotifyingAll { $0.isClosed = true }
   }
 
-  /// Has the feed ask at once after a commit of this server.
-  func wake(after _: Int64) {
+  /// Wakes the feed after a commit of this server.
+  func wake() {
     state.withLockNotifyingAll { state in
       state.wanted += 1
-      state.isUrgent = true
       state.hasWritten = true
     }
   }
@@ -123,7 +114,6 @@ final class CommitFeed: Sendable {
   func catchUp() {
     let wanted = state.withLockNotifyingAll { state in
       state.wanted += 1
-      state.isUrgent = true
       return state.isStarted ? state.wanted : 0
     }
     _ = state.wait(until: .after(seconds: Self.maxSilence)) {
@@ -150,24 +140,14 @@ final class CommitFeed: Sendable {
 
   /// Waits until it is time to ask. Gives how many have wanted that; nil: it is over.
   private func next(hasFailed: Bool) -> Int? {
-    let begin = monotonicNanoseconds()
-    while true {
-      let (wasWritten, told) = state.withLock { ($0.hasWritten, $0.lastNotification) }
-      var end = begin + (hasFailed ? Self.pause : Self.interval)
-      // Others that are to be told have to wait no longer than the time between two notifications.
-      if wasWritten, !hasFailed { end = min(end, told + Self.notifyingInterval) }
-      let isOver = state.wait(until: Deadline(nanoseconds: end)) { state -> Bool? in
-        if state.isClosed { return true }
-        if hasFailed { return nil }
-        if state.isUrgent { return true }
-        return state.hasWritten && !wasWritten ? false : nil
-      }
-      if isOver == false { continue }
-      return state.withLock { state in
-        state.isUrgent = false
-        return state.isClosed ? nil : state.wanted
-      }
+    // Others that are still to be told have to wait no longer than the time between two notifications.
+    let usual =
+      state.withLock { $0.hasWritten } ? Double(Self.notifyingInterval) / 1e9 : Self.interval
+    let pause = Deadline.after(seconds: hasFailed ? Self.pause : usual)
+    _ = state.wait(until: pause) { state -> Bool? in
+      state.isClosed || (state.wanted > state.done && !hasFailed) ? true : nil
     }
+    return state.withLock { $0.isClosed ? nil : $0.wanted }
   }
 }
 

@@ -26,7 +26,7 @@ package final class PostgresTransfer: TransferTarget {
       try PostgresSchema.migrate(connection)
       return connection
     }
-    let writer = AppWriter(database, AppClocks(database)) { _ in }
+    let writer = AppWriter(database, AppClocks(database)) {}
     indexes = PostgresIndexes(writer, PostgresCollections(writer, CollectionDefaults()))
     try begin()
   }

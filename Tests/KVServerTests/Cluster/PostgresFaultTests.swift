@@ -37,7 +37,7 @@ import Testing
   private func writer() throws -> (AppWriter, app: Int64) {
     let database = PostgresDatabase(storage, connections: 4, isDurable: true)
     let app = try database.read("SELECT number FROM app").int64(0, 0)
-    return (AppWriter(database, AppClocks(database)) { _ in }, app)
+    return (AppWriter(database, AppClocks(database)) {}, app)
   }
 
   private static let endConnection: SQL = "SELECT pg_terminate_backend(pg_backend_pid())"
