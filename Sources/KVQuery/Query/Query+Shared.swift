@@ -17,9 +17,9 @@ extension Query {
         try Query(filter: filter, modifiers: modifiers)
       }
     }
-    if case .query(let known)? = Recent.known(texts) { return known }
+    if let known = Recent.known(texts)?.query { return known }
     let query = try Query(filter: filter, modifiers: modifiers)
-    Recent.keep(.query(query), for: texts)
+    Recent.keep(Known(query: query), for: texts)
     return query
   }
 
@@ -28,13 +28,13 @@ extension Query {
     _ template: FilterTemplate, _ modifiers: RecordID, parse: () throws(QueryError) -> Query
   ) throws(QueryError) -> Query {
     let key = Texts(filter: RecordID(template.text), modifiers: modifiers)
-    if case .shape(let shape)? = Recent.known(key) {
-      if let query = shape?.query(template.constants) { return query }
+    if let known = Recent.known(key) {
+      if let query = known.shape?.query(template.constants) { return query }
       return try parse()
     }
     let query = try parse()
     let shape = QueryShape(query, template.constants)
-    Recent.keep(.shape(shape), for: key)
+    Recent.keep(Known(shape: shape), for: key)
     return shape?.query(template.constants) ?? query
   }
 
@@ -49,11 +49,11 @@ extension Query {
     var count: Int { filter.text.utf8.count + modifiers.text.utf8.count }
   }
 
-  /// What is known of texts that were read lately.
-  fileprivate enum Known: Sendable {
-    case query(Query)
-    /// Of the filters of a template; nil: they have none.
-    case shape(QueryShape?)
+  /// What is known of texts that were read lately: their query, or the shape of the filters of a template; neither: these
+  /// have none. Not an enumeration: valgrind takes the tag of one with two such payloads for uninitialised.
+  fileprivate struct Known: Sendable {
+    var query: Query?
+    var shape: QueryShape?
   }
 
   fileprivate struct Recent: Sendable {
