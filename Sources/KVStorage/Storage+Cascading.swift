@@ -30,16 +30,20 @@ extension Storage {
     let roots = Set(ids.map { Cascade.Member($0, in: collection) })
     var rest = cascade.members[...]
     while let first = rest.first {
-      let run = rest.prefix(while: { $0.collection == first.collection && !roots.contains($0) })
       let name = first.collection.text
+      let isOwner = layout.isOwner(name)
       let change = Change(try catalog.entry(name, on: db))
-      if run.count >= Self.manyMembers, !layout.isOwner(name) {
+      // Of owners none is counted: each of a long run would count the rest of it again.
+      let run =
+        isOwner
+        ? [] : rest.prefix { $0.collection == first.collection && !roots.contains($0) }
+      if run.count >= Self.manyMembers {
         try Self.remove(run.map(\.id.text), change, on: db)
         rest.removeFirst(run.count)
       } else {
         _ = try Self.remove(
           first.id.text, if: roots.contains(first) ? condition : .none,
-          atEnd: layout.isOwner(name), change: change, on: db)
+          atEnd: isOwner, change: change, on: db)
         rest.removeFirst()
       }
     }

@@ -245,27 +245,27 @@ extension Storage {
   func numbers(
     of query: Query, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> [Int64] {
-    let selection = try indexes.plan(query, table, on: db).selection
-    let statement = try db.prepare(selection.page("\(Table.body),e.n"))
-    var numbers: [Int64] = []
-    while try statement.step() {
-      _ = try table.body(of: statement)
-      numbers.append(statement.int64(3))
-    }
-    return numbers
+    try selected(query, table, columns: "\(Table.body),e.n", on: db) { $0.int64(3) }
   }
 
   /// The ids of what is selected. Throws like `numbers`.
   func ids(
     of query: Query, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> [String] {
+    try selected(query, table, columns: Table.body, on: db) { $0.text(2) ?? "" }
+  }
+
+  private func selected<Value>(
+    _ query: Query, _ table: Table, columns: String, on db: borrowing Connection,
+    value: (borrowing Statement) -> Value
+  ) throws(SQLiteError) -> [Value] {
     let selection = try indexes.plan(query, table, on: db).selection
-    let statement = try db.prepare(selection.page(Table.body))
-    var ids: [String] = []
+    let statement = try db.prepare(selection.page(columns))
+    var values: [Value] = []
     while try statement.step() {
       _ = try table.body(of: statement)
-      ids.append(statement.text(2) ?? "")
+      values.append(value(statement))
     }
-    return ids
+    return values
   }
 }
