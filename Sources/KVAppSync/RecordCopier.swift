@@ -97,9 +97,7 @@ private struct Run {
     guard let range else { return }
     if !isFirst { out.append(UInt8(ascii: ",")) }
     isFirst = false
-    out.append(
-      contentsOf: UnsafeBufferPointer(
-        start: scanner.base + range.lowerBound, count: range.count))
+    out.append(contentsOf: scanner.bytes(range))
     self.range = nil
   }
 }

@@ -68,27 +68,6 @@ struct SyncPage {
     guard scanner.isText(at: value), value.count > 2 else {
       throw .badAnswer("The backend's nextToken is no text.")
     }
-    return PageToken(scanner.text(value.lowerBound + 1..<value.upperBound - 1))
-  }
-}
-
-extension ByteScanner {
-  func isObject(at value: Range<Int>) -> Bool { base[value.lowerBound] == UInt8(ascii: "{") }
-  func isArray(at value: Range<Int>) -> Bool { base[value.lowerBound] == UInt8(ascii: "[") }
-  func isNull(at value: Range<Int>) -> Bool { base[value.lowerBound] == UInt8(ascii: "n") }
-  fileprivate func isText(at value: Range<Int>) -> Bool {
-    base[value.lowerBound] == UInt8(ascii: "\"")
-  }
-
-  /// The text of a number, as it is written.
-  fileprivate func digits(_ value: Range<Int>) -> String {
-    String(
-      decoding: UnsafeBufferPointer(start: base + value.lowerBound, count: value.count),
-      as: UTF8.self)
-  }
-
-  /// Whether what is between the quotes, with its escapes undone, is this text.
-  func text(_ range: Range<Int>, equals wanted: String) -> Bool {
-    wanted.withBorrowedBytes { text(range, equals: $0.bindMemory(to: UInt8.self)) }
+    return PageToken(scanner.text(scanner.inside(value)))
   }
 }

@@ -12,6 +12,15 @@ package struct JSONArrayWriter {
     text += json
   }
 
+  /// The same for an element whose size somebody else decides; nil: null. Throws `failure` if there is no memory.
+  package mutating func add<E: Error>(
+    json: UnsafeRawBufferPointer?, or failure: @autoclosure () -> E
+  ) throws(E) {
+    // With a comma before it and the bracket behind the last one.
+    try text.makeRoom(for: (json?.count ?? 4) + 2, or: failure())
+    if let json { add(json: json) } else { add(json: "null".utf8) }
+  }
+
   /// Gives the array with what was added, which is not copied: the writer is of no more use.
   package mutating func finish() -> [UInt8] {
     var array: [UInt8] = []

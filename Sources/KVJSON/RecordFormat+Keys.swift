@@ -42,12 +42,10 @@ extension RecordFormat {
 extension ByteScanner {
   /// A text or an integer of 64 bits; nil for anything else.
   fileprivate func element(_ range: Range<Int>) -> JSONValue? {
-    if base[range.lowerBound] == UInt8(ascii: "\"") {
-      let text = unescaped(range.lowerBound + 1..<range.upperBound - 1)
-      return String(validating: text, as: UTF8.self).map { .string($0) }
+    if isText(at: range) {
+      return String(validating: unescaped(inside(range)), as: UTF8.self).map { .string($0) }
     }
-    let digits = UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count)
-    return Int64(String(decoding: digits, as: UTF8.self)).map { .int($0) }
+    return Int64(digits(range)).map { .int($0) }
   }
 }
 

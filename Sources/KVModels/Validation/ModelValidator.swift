@@ -105,7 +105,7 @@ private struct RecordCheck {
         }
         continue
       }
-      if scanner.base[member.value.lowerBound] == UInt8(ascii: "n") {
+      if scanner.isNull(at: member.value) {
         found[index] = .null
       } else {
         found[index] = .given
@@ -133,7 +133,7 @@ private struct RecordCheck {
     guard field.isList, field.relation == nil else {
       return try element(value, of: field, in: type)
     }
-    guard scanner.base[value.lowerBound] == UInt8(ascii: "[") else {
+    guard scanner.isArray(at: value) else {
       throw error("\(type.name).\(field.name) must be an array")
     }
     var elements = TrustedElements(scanner, at: value.lowerBound)
@@ -141,7 +141,7 @@ private struct RecordCheck {
     while let found = elements.next() {
       trail.append(.index(index))
       defer { trail.removeLast() }
-      if scanner.base[found.lowerBound] != UInt8(ascii: "n") {
+      if !scanner.isNull(at: found) {
         try element(found, of: field, in: type)
       } else if field.hasRequiredElements {
         throw error("no element of \(type.name).\(field.name) may be null")
@@ -163,7 +163,7 @@ private struct RecordCheck {
         validator.enumerations[name]?.index(of: scanner.inside(value), in: scanner) != nil
       else { throw error("\(type.name).\(field.name) must be a value of \(name)") }
     case .embedded(let inner):
-      guard scanner.base[value.lowerBound] == UInt8(ascii: "{"),
+      guard scanner.isObject(at: value),
         let fields = validator.embedded[inner]
       else { throw error("\(type.name).\(field.name) must be an object") }
       try requireAll(of: fields, try members(at: value.lowerBound, as: fields), except: [])

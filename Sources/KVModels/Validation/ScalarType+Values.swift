@@ -126,11 +126,6 @@ private struct TemporalText {
 }
 
 extension ByteScanner {
-  func isText(at value: Range<Int>) -> Bool { base[value.lowerBound] == UInt8(ascii: "\"") }
-
-  /// What is between the quotes of a text.
-  func inside(_ text: Range<Int>) -> Range<Int> { text.lowerBound + 1..<text.upperBound - 1 }
-
   fileprivate func isBool(at value: Range<Int>) -> Bool {
     base[value.lowerBound] == UInt8(ascii: "t") || base[value.lowerBound] == UInt8(ascii: "f")
   }
@@ -142,8 +137,7 @@ extension ByteScanner {
   /// An integer of 64 bits, which may be written with a fraction of zero; nil for anything else.
   fileprivate func integer(_ value: Range<Int>) -> Int64? {
     guard isNumber(at: value) else { return nil }
-    let digits = UnsafeBufferPointer(start: base + value.lowerBound, count: value.count)
-    let text = String(decoding: digits, as: UTF8.self)
+    let text = digits(value)
     return Int64(text) ?? Double(text).flatMap { Int64(exactly: $0) }
   }
 }

@@ -173,33 +173,33 @@ extension CollectionEngine {
   private func findLocally(
     _ ids: [String], since: Timestamp?, _ call: Call
   ) throws(StoreError) -> [UInt8] {
-    var list = EntityList()
+    var list = JSONArrayWriter()
     if let local {
       try local.lend(ids, in: collection, writtenSince: since, within: call.budget) {
-        (entity) throws(StoreError) in try list.append(entity)
+        (entity) throws(StoreError) in try list.add(json: entity, or: StoreError.noMemory)
       }
     } else {
-      for _ in ids { try list.append(nil) }
+      for _ in ids { try list.add(json: nil, or: StoreError.noMemory) }
     }
-    return list.json()
+    return list.finish()
   }
 
   private func findRemotely(_ ids: [String], _ call: Call) throws(StoreError) -> [UInt8] {
     let remote = try backend(for: "read from the network")
     guard let local else {
       let found = try backendEntities(ids, remote, call: call)
-      var list = EntityList()
+      var list = JSONArrayWriter()
       for id in ids {
         guard let entity = found[RecordID(id)] else {
-          try list.append(nil)
+          try list.add(json: nil, or: StoreError.noMemory)
           continue
         }
         try arrivals.validate(entity.bytes, [try arrivals.accepted(entity.bytes, as: id)])
         try entity.bytes.withBorrowedBytes { (entity) throws(StoreError) in
-          try list.append(entity)
+          try list.add(json: entity, or: StoreError.noMemory)
         }
       }
-      return list.json()
+      return list.finish()
     }
     try Refresher(self, local, remote: remote, call: call).refresh(ids)
     // What was made, changed or deleted here and is not sent yet counts.
