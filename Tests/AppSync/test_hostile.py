@@ -70,9 +70,12 @@ def realtime(*messages: str) -> Iterator[tuple[str, threading.Event]]:
                     socket.send(ACK)
                 elif message["type"] == "start":
                     socket.send(json.dumps({"type": "start_ack", "id": message["id"]}))
-                    for each in messages:
-                        socket.send(each.replace("ID", message["id"]))
-                    sent.set()
+                    try:
+                        for each in messages:
+                            socket.send(each.replace("ID", message["id"]))
+                    finally:
+                        # A client may hang up in the middle of a message that is too long.
+                        sent.set()
 
     with serve(answer, "127.0.0.1", 0, subprotocols=["graphql-ws"]) as server:  # type: ignore[list-item]
         thread = threading.Thread(target=server.serve_forever)
