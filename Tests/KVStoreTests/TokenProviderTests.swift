@@ -35,6 +35,7 @@ import Testing
       connection.send(
         ScriptedReply(isAllowed ? 200 : 401, isAllowed ? Self.page : Self.denial))
     }
+    defer { server.stop() }
     let (client, tasks) = try tasks(server)
     let asked = Monitor<[TokenRequest]>([])
     try client.setTokenProvider { request in
@@ -54,6 +55,7 @@ import Testing
     let server = try ScriptedServer { _, connection in
       connection.send(ScriptedReply(401, Self.denial))
     }
+    defer { server.stop() }
     let (client, tasks) = try tasks(server)
     for (failure, code) in [
       (TokenFailure.notSignedIn, KVStoreError.Code.noUser), (.unreachable, .network),
