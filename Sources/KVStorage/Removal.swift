@@ -7,7 +7,7 @@ internal import KVSync
 ///
 /// What is found is noted in temporary tables, with the create that is queued for it and with its rows in ordered indexes:
 ///
-///     removed       n, id, queued, creation    an entity; the number and the state of its create in the queue
+///     removed       n, id, queued, written     an entity; the number of its write in the queue, and a LocalWrite
 ///     removed_keys  x, n, k0, k1…              a row of index x
 ///
 /// Then one statement changes the queue, one each index, and one deletes the entities. Taking the entities one by one would
@@ -15,16 +15,6 @@ internal import KVSync
 struct Removal {
   private let change: Storage.Change
   private let indexes: [(table: IndexTable, keys: IndexKeys)]
-
-  /// The state of an entity's create, in `removed.creation`.
-  private enum Creation {
-    /// None is queued.
-    static let none = 0
-    /// No backend can have seen it: it is dropped, and nothing takes its place.
-    static let unsent = 1
-    /// It may have arrived, or still arrive.
-    static let sent = 2
-  }
 
   init(_ change: Storage.Change, on db: borrowing Connection) throws(SQLiteError) {
     self.change = change
@@ -38,7 +28,7 @@ struct Removal {
 
   private static let createTables = """
     CREATE TEMP TABLE IF NOT EXISTS removed (
-      n INTEGER PRIMARY KEY, id TEXT NOT NULL, queued INTEGER, creation INTEGER NOT NULL);
+      n INTEGER PRIMARY KEY, id TEXT NOT NULL, queued INTEGER, written INTEGER NOT NULL);
     CREATE TEMP TABLE IF NOT EXISTS removed_keys (x INTEGER NOT NULL, n INTEGER NOT NULL, \(keyColumns));
     """
 
@@ -122,26 +112,26 @@ struct Removal {
     let isEntity = "collection = \(change.table.number) AND id = \(Parameter.id)"
     return """
       INSERT INTO temp.removed
-      SELECT \(sql: "\(Parameter.row)"), \(sql: "\(Parameter.id)"), p.n, CASE
-        WHEN p.operation IS NOT 1 THEN \(sql: "\(Creation.none)")
-        WHEN p.sent = 0 AND NOT EXISTS (SELECT 1 FROM unanswered WHERE \(sql: isEntity))
-        THEN \(sql: "\(Creation.unsent)") ELSE \(sql: "\(Creation.sent)") END
+      SELECT \(sql: "\(Parameter.row)"), \(sql: "\(Parameter.id)"), p.n, \(sql: Table.localWrite(isEntity))
       FROM (SELECT 1) LEFT JOIN pending AS p ON p.\(sql: isEntity)
       """
   }
 
   /// Queues what the backend has to be told, and drops the creates that it has not seen.
   private func queueDeletions(on db: borrowing Connection) throws(SQLiteError) {
-    let sent = try db.prepare("SELECT id FROM temp.removed WHERE creation = \(Creation.sent)")
+    let sent = try db.prepare(
+      "SELECT id FROM temp.removed WHERE written = \(bind: LocalWrite.mayBeSent.rawValue)")
     while try sent.step() {
-      try Storage.expectLateCreate(of: sent.text(0) ?? "", change, on: db)
+      try Storage.expectLateWrites(of: sent.text(0) ?? "", change, on: db)
     }
     let queue = try db.statement(change.table.queueDeletionsOfRemoved)
     try queue.bind(change.now, at: .time)
-    try queue.bind(Creation.unsent, at: .operation)
+    try queue.bind(LocalWrite.unsentCreate.rawValue, at: .operation)
     try queue.run()
     try db.run(
-      "DELETE FROM pending WHERE n IN (SELECT queued FROM temp.removed WHERE creation = \(bind: Creation.unsent))"
-    )
+      """
+      DELETE FROM pending WHERE n IN (
+        SELECT queued FROM temp.removed WHERE written = \(bind: LocalWrite.unsentCreate.rawValue))
+      """)
   }
 }

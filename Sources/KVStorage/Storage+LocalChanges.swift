@@ -194,25 +194,24 @@ extension Storage {
     _ id: String, if condition: WriteCondition = .none, atEnd: Bool = false, change: Change,
     on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
-    let (isCreate, isUnsent) = try queuedCreate(id, change.table, on: db)
-    if isCreate, isUnsent {
+    let write = try localWrite(of: id, change.table, on: db)
+    if write == .unsentCreate {
       _ = try run(change.table.drop, id, on: db)
     } else {
-      if isCreate { try expectLateCreate(of: id, change, on: db) }
+      if write == .mayBeSent { try expectLateWrites(of: id, change, on: db) }
       guard try queueDeletion(of: id, if: condition, change: change, on: db) else { return false }
       if atEnd { _ = try run(change.table.moveToEnd, id, on: db) }
     }
     return try run(change.table.delete, id, on: db)
   }
 
-  /// Whether a create is queued for this id, and whether no backend can have seen what is queued.
-  static func queuedCreate(
-    _ id: String, _ table: Table, on db: borrowing Connection
-  ) throws(SQLiteError) -> (isCreate: Bool, isUnsent: Bool) {
-    let queued = try db.statement(table.queued)
-    try queued.bind(id, at: .id)
-    guard try queued.step() else { return (false, true) }
-    return (PendingWrite.Operation(number: queued.int64(0)) == .create, queued.int64(1) != 0)
+  static func localWrite(
+    of id: String, _ table: Table, on db: borrowing Connection
+  ) throws(SQLiteError) -> LocalWrite {
+    let statement = try db.statement(table.localWrite)
+    try statement.bind(id, at: .id)
+    guard try statement.step() else { return .none }
+    return LocalWrite(rawValue: statement.int64(0)) ?? .none
   }
 
   /// False if there is no such entity.

@@ -18,7 +18,7 @@ extension Storage {
       // Looked at once for all: nobody else writes while this transaction is open.
       let table = change.table
       let isGuarded = try Self.hasPending(table, db)
-      let mayBeExpected = try Self.expectsLateCreates(table, db)
+      let mayBeExpected = try Self.expectsLateWrites(table, db)
       let lastTombstone = try Self.lastTombstone(on: db)
       let mayBeLate = try Self.mayBeLate(table, mark, on: db)
       let statement = try db.statement(isGuarded ? table.replaceUnlessPending : table.replace)

@@ -105,9 +105,10 @@ extension Storage {
     _ write: PendingWrite, _ change: Change, on db: borrowing Connection
   ) throws(SQLiteError) {
     let version = try baseVersion(of: write, change.table, on: db)
-    // A deletion past the queue confirms what is queued: perhaps a create that had no answer.
-    let (isCreate, isUnsent) = try queuedCreate(write.id, change.table, on: db)
-    if isCreate, !isUnsent { try expectLateCreate(of: write.id, change, on: db) }
+    // A deletion past the queue confirms what is queued: perhaps a write that had no answer.
+    if try localWrite(of: write.id, change.table, on: db) == .mayBeSent {
+      try expectLateWrites(of: write.id, change, on: db)
+    }
     if try removeUnchanged(write, change.table, on: db) {
       // Here already, unless the deletion was not the queue's.
       _ = try run(change.table.delete, write.id, on: db)

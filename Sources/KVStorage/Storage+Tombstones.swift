@@ -18,9 +18,9 @@ extension Storage {
     }
   }
 
-  package func expectsLateCreates(in collection: String) throws(StoreError) -> Bool {
+  package func expectsLateWrites(in collection: String) throws(StoreError) -> Bool {
     try read(from: collection) { (db, table) throws(SQLiteError) in
-      try Self.expectsLateCreates(table, db)
+      try Self.expectsLateWrites(table, db)
     } ?? false
   }
 
@@ -40,7 +40,7 @@ extension Storage {
 
   // MARK: Steps
 
-  static func expectsLateCreates(
+  static func expectsLateWrites(
     _ table: Table, _ db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     try db.statement(
@@ -85,11 +85,11 @@ extension Storage {
     return try statement.step() ? statement.text(0).map { RecordVersion($0) } : nil
   }
 
-  /// Notes that a create which had no answer may still arrive: to be called before it leaves the queue.
-  static func expectLateCreate(
+  /// Notes that writes which had no answer may still arrive: to be called before the last of them leaves the queue.
+  static func expectLateWrites(
     of id: String, _ change: Change, on db: borrowing Connection
   ) throws(SQLiteError) {
-    let statement = try db.statement(change.table.expectLateCreate)
+    let statement = try db.statement(change.table.expectLateWrites)
     try statement.bind(id, at: .id)
     try statement.bind(change.now, at: .time)
     try statement.run()

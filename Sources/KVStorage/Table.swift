@@ -67,15 +67,15 @@ final class Table: Sendable {
   let queueWithBase: SQL
   /// Queues a deletion of an entity that is there.
   let queueDeletion: SQL
-  /// Queues the deletions of the entities in `temp.removed` whose creation is not `Parameter.operation`: see `Removal`.
+  /// Queues the deletions of the entities in `temp.removed` whose `LocalWrite` is not `Parameter.operation`: see `Removal`.
   let queueDeletionsOfRemoved: SQL
   /// Queues the deletion of an entity that is not here and has no pending write; its body becomes the base.
   let queueDeletionOfArrived: SQL
-  /// The queued write of an entity: its operation, and whether nothing of the entity was ever sent.
-  let queued: SQL
-  /// Notes that a create may still arrive, in the versions that were sent. To be run before the create leaves the
-  /// queue or becomes a deletion.
-  let expectLateCreate: SQL
+  /// Gives a row of one column, a `LocalWrite`.
+  let localWrite: SQL
+  /// Notes what was sent of an entity without an answer, if anything was: it may still arrive. To be run before the write
+  /// leaves the queue or becomes a deletion.
+  let expectLateWrites: SQL
   /// Puts a pending write behind all others.
   let moveToEnd: SQL
   /// Forgets a pending write.
@@ -90,6 +90,17 @@ final class Table: Sendable {
     CASE WHEN last <> revision THEN tried
     WHEN tried IS NULL OR length(tried) > 1000000 THEN \(body)
     ELSE tried || ',' || \(body) END
+    """
+  }
+
+  /// The `LocalWrite` of an entity, given the condition that a row is about it: an expression over its row `p` in `pending`,
+  /// if it has one.
+  static func localWrite(_ isEntity: String) -> String {
+    """
+    CASE WHEN EXISTS (SELECT 1 FROM unanswered WHERE \(isEntity)) THEN \(LocalWrite.mayBeSent.rawValue)
+    WHEN p.operation = 1 AND p.sent = 0 THEN \(LocalWrite.unsentCreate.rawValue)
+    WHEN p.operation < 3 THEN \(LocalWrite.mayBeSent.rawValue)
+    ELSE \(LocalWrite.none.rawValue) END
     """
   }
 
@@ -228,7 +239,7 @@ final class Table: Sendable {
       \(pending) SELECT \(number), e.id, 3, (random() & 0x3FFFFFFFFFFFFFFF) + 1, \(Parameter.time),
         \(Parameter.time), 0, NULL, e.body, e.checksum
       FROM temp.removed AS r CROSS JOIN \(entities) AS e ON e.n = r.n
-      WHERE r.creation <> \(Parameter.operation)
+      WHERE r.written <> \(Parameter.operation)
       \(deleting)
       """)
     queueDeletionOfArrived = SQL(
@@ -237,18 +248,19 @@ final class Table: Sendable {
         \(Parameter.time), 0, NULL, \(Parameter.body), kv_checksum(\(Parameter.body))
       WHERE NOT EXISTS (SELECT 1 FROM \(entities) WHERE id = \(Parameter.id)) ON CONFLICT DO NOTHING
       """)
-    queued = SQL(
+    localWrite = SQL(
       """
-      SELECT operation, sent = 0
-      AND NOT EXISTS (SELECT 1 FROM unanswered WHERE \(isEntity)) FROM pending WHERE \(isEntity)
+      SELECT \(Table.localWrite(isEntity))
+      FROM (SELECT 1) LEFT JOIN pending AS p ON \(isEntity)
       """)
-    expectLateCreate = SQL(
+    expectLateWrites = SQL(
       """
       INSERT OR REPLACE INTO gone (collection, id, sent, noted)
       SELECT \(number), \(Parameter.id), group_concat(version), \(Parameter.time) FROM (
         SELECT \(Table.tried(with: "(SELECT body FROM \(entities) WHERE id = \(Parameter.id))"))
           AS version FROM pending WHERE \(isEntity)
-        UNION ALL SELECT version FROM unanswered WHERE \(isEntity))
+        UNION ALL SELECT version FROM unanswered WHERE \(isEntity) AND version <> 'null')
+      HAVING count(version) > 0
       """)
     moveToEnd = SQL(
       """

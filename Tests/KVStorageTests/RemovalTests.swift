@@ -69,7 +69,7 @@ import Testing
     #expect(queue.allSatisfy { $0.operation == .delete })
     #expect(Set(queue.map(\.revision)).count == queue.count)
     #expect(try storage.base("7") == Self.entity(7))
-    #expect(try storage.expectsLateCreates(in: "c"))
+    #expect(try storage.expectsLateWrites(in: "c"))
   }
 
   @Test("row numbers of what has gone are not given again") func rowNumbers() throws {

@@ -40,7 +40,7 @@ import Testing
 
   @Test("of what may still arrive outlive the others") func sentOutlive() throws {
     let id = try removeUnanswered(1)
-    #expect(try storage.expectsLateCreates(in: "c"))
+    #expect(try storage.expectsLateWrites(in: "c"))
     _ = try storage.forget((0..<20_000).map { "id\($0)" }, in: "c", at: Self.moment)
     #expect(
       try storage.tombstone(of: id, in: "c")?.sent.map { String($0) } == [
@@ -59,7 +59,7 @@ import Testing
     #expect(try version(other) == nil)
     try storage.accept(other, nil)
     #expect(try version(other) == Self.moment)
-    #expect(try !storage.expectsLateCreates(in: "c"))
+    #expect(try !storage.expectsLateWrites(in: "c"))
   }
 
   @Test("keep the latest version, of each collection its own, and go with a wipe") func versions()
@@ -96,6 +96,6 @@ import Testing
     #expect(try version(id) == Self.moment)
     try storage.store(String(entity))
     #expect(try !storage.removeArrived(entity, id, in: "c"))
-    #expect(try !storage.expectsLateCreates(in: "c"))
+    #expect(try !storage.expectsLateWrites(in: "c"))
   }
 }

@@ -193,8 +193,8 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     try live { () throws(StoreError) in try real.tombstone(of: id, in: collection) }
   }
 
-  func expectsLateCreates(in collection: String) throws(StoreError) -> Bool {
-    try live { () throws(StoreError) in try real.expectsLateCreates(in: collection) }
+  func expectsLateWrites(in collection: String) throws(StoreError) -> Bool {
+    try live { () throws(StoreError) in try real.expectsLateWrites(in: collection) }
   }
 
   func removeArrived(

@@ -122,8 +122,10 @@ import Testing
   }
 }
 
-/// A create that had no answer, whose entity was removed, and that the backend carries out after the deletion.
-@Suite("A create that arrives after its deletion") struct LateCreateTests {
+/// A create or an update that had no answer, whose entity was removed, and that the backend carries out after the deletion.
+@Suite("A write that arrives after the deletion of its entity") struct LateWriteTests {
+  enum Lost: CaseIterable { case create, update }
+
   /// How the entity comes to be seen.
   enum Sight: CaseIterable {
     case fullRead, pages, changes, comparing, findById, findOnNetwork, message
@@ -148,31 +150,37 @@ import Testing
     }
   }
 
-  /// One entity is there; another was made here, its create lost, and then it was removed.
+  /// One entity is there; another was made or changed here, that was lost on its way, and then it was removed.
   private func scene(
-    _ strategy: ConflictStrategy = .clientWins, isPushed: Bool = true
-  ) throws -> (fixture: TestEngine, id: String, create: [UInt8]) {
+    _ lost: Lost = .create, _ strategy: ConflictStrategy = .clientWins, isPushed: Bool = true
+  ) throws -> (fixture: TestEngine, id: String, body: [UInt8]) {
     let fixture = try TestEngine()
     try fixture.publish(["_id": "other", "n": 0])
+    if lost == .update { try fixture.publish(["_id": "a", "n": 0]) }
     _ = try fixture.engine.pull(Query(), Call())
-    let id = try fixture.save(["n": 1, "list": [1, 2.5, "x"]]).id
+    var entity: JSONObject = ["n": 1, "list": [1, 2.5, "x"]]
+    if lost == .update { entity["_id"] = "a" }
+    let id = try fixture.save(entity).id
     fixture.remote.refusal = { _ in ScriptedRemote.error(.network) }
     #expect(failure { _ = try fixture.engine.push(Call(conflicts: strategy)) }?.kind == .network)
     fixture.remote.refusal = { _ in nil }
-    let create = try #require(fixture.remote.requests.last?.bodies.first)
+    let body = try #require(fixture.remote.requests.last?.bodies.first)
     _ = try fixture.engine.remove(id: id, options: fixture.options())
-    guard isPushed else { return (fixture, id, create) }
+    guard isPushed else { return (fixture, id, body) }
     #expect(try fixture.engine.push(Call(conflicts: strategy)).pushed == 1)
-    return (fixture, id, create)
+    return (fixture, id, body)
   }
 
   @Test(
     "is deleted again, under every strategy, however often it arrives",
-    arguments: ConflictStrategy.allCases, Sight.allCases)
-  func arrives(_ strategy: ConflictStrategy, _ sight: Sight) throws {
-    let (fixture, id, create) = try scene(strategy)
+    arguments: ConflictStrategy.allCases.flatMap { strategy in
+      Lost.allCases.map { (strategy, $0) }
+    }, Sight.allCases)
+  func arrives(_ lost: (ConflictStrategy, Lost), _ sight: Sight) throws {
+    let strategy = lost.0
+    let (fixture, id, body) = try scene(lost.1, strategy)
     for _ in 0..<2 {
-      _ = try fixture.remote.backend.create(create, by: "ana")
+      _ = try fixture.remote.backend.replace(body, id, by: "ana")
       try sight.see(id, of: fixture)
       #expect(try fixture.local("n") == ["0"])
       #expect(try fixture.engine.pendingCount() == 1)

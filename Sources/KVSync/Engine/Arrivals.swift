@@ -81,7 +81,7 @@ struct Arrivals: Sendable {
   ) throws(StoreError) -> Int {
     try fence.storing(reading) {
       (isSettled) throws(StoreError) in
-      let outlines = try withoutLateCreates(bytes, outlines, local: local)
+      let outlines = try withoutLateWrites(bytes, outlines, local: local)
       guard let isSettled else {
         return try local.store(bytes, outlines, in: collection, since: reading.mark)
       }
@@ -138,16 +138,16 @@ struct Arrivals: Sendable {
     }
   }
 
-  // MARK: Late creates
+  // MARK: Late writes
 
-  // Creates that had no answer, whose entities were removed here, and that the backend carries out all the same: after
-  // the deletion, which has found nothing.
+  // Creates and updates that had no answer, whose entities were removed here, and that the backend carries out all the same:
+  // after the deletion. An update without a condition makes the entity again there.
 
   /// What a read has brought but for such entities: their deletion is queued once more.
-  func withoutLateCreates(
+  func withoutLateWrites(
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], local: any Tombstones
   ) throws(StoreError) -> [EntityOutline] {
-    guard try local.expectsLateCreates(in: collection) else { return outlines }
+    guard try local.expectsLateWrites(in: collection) else { return outlines }
     var others: [EntityOutline] = []
     for outline in outlines {
       if let id = outline.id, let tombstone = try local.tombstone(of: id, in: collection),

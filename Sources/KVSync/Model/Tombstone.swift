@@ -5,7 +5,7 @@ package struct Tombstone: Sendable {
   /// The last version that is known to have gone, or, where versions are times, the backend's time at which it was gone;
   /// nil: unknown.
   package var version: RecordVersion?
-  /// The entities that were sent to create it, without an answer: the backend may still carry that out.
+  /// What was sent of it without an answer: the backend may still carry that out, and make the entity again.
   package var sent: [[UInt8]]
 
   package init(version: RecordVersion?, sent: [[UInt8]]) {

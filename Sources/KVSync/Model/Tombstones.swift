@@ -3,8 +3,8 @@ package protocol Tombstones: AnyObject, Sendable {
   /// The tombstone of a deleted entity; nil: nothing. Of one that is here it says nothing.
   func tombstone(of id: String, in collection: String) throws(StoreError) -> Tombstone?
 
-  /// Whether a create that had no answer may still arrive of an entity that was removed here.
-  func expectsLateCreates(in collection: String) throws(StoreError) -> Bool
+  /// Whether a write that had no answer may still arrive of an entity that was removed here.
+  func expectsLateWrites(in collection: String) throws(StoreError) -> Bool
 
   /// Queues the deletion of an entity that was removed here and has arrived on the backend since. False: it is here,
   /// or a write of it is pending.

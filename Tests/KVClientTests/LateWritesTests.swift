@@ -6,12 +6,21 @@ import KVSync
 import KVTestSupport
 import Testing
 
-@Suite("A create that a real server carries out after its deletion") struct LateCreatesTests {
+@Suite("A write that a real server carries out after the deletion of its entity")
+struct LateWritesTests {
   @Test(
     "ends deleted on both sides",
     arguments: ["clientWins", "serverWins", "merge", "optimistic"],
     [["deltaSet": true], ["deltaSetCaching": true], [:]] as [JSONObject])
-  func endsDeleted(_ strategy: String, _ more: JSONObject) throws {
+  func create(_ strategy: String, _ more: JSONObject) throws {
+    try endsDeleted(strategy, more, isUpdate: false)
+  }
+
+  @Test("does so as well if it is an update, which makes the entity again") func update() throws {
+    try endsDeleted("clientWins", ["deltaSet": true], isUpdate: true)
+  }
+
+  private func endsDeleted(_ strategy: String, _ more: JSONObject, isUpdate: Bool) throws {
     let world = try World(historyDays: 15)
     let client = try world.client()
     let other = try world.client("other")
@@ -26,8 +35,12 @@ import Testing
     _ = try network.save(["_id": "kept", "n": 0])
     _ = try store.pull(Query(), DataStore.Run())
 
-    let made = try store.save(["n": 1, "text": "ü"])
-    let id = try #require(made["_id"]?.stringValue)
+    var sent = try store.save(["n": 1, "text": "ü"])
+    let id = try #require(sent["_id"]?.stringValue)
+    if isUpdate {
+      #expect(try store.push(DataStore.Run()).errors == [])
+      sent = try store.save(["_id": .string(id), "n": 2])
+    }
     world.stop()
     #expect(failure { _ = try store.push(DataStore.Run()) }?.kind == .network)
     try world.start()
@@ -35,7 +48,7 @@ import Testing
     #expect(try store.push(DataStore.Run()).errors == [])
 
     // What was sent then arrives now.
-    _ = try network.save(made)
+    _ = try network.save(sent)
     #expect(try network.all().count == 2)
     _ = try store.pull(Query(), DataStore.Run())
     #expect(try store.all().map { $0["_id"] } == ["kept"])

@@ -1,0 +1,9 @@
+/// What the local changes of an entity mean for its removal.
+enum LocalWrite: Int64 {
+  /// There are none: the backend has what is here.
+  case none = 0
+  /// A create that no backend can have seen: it is dropped, and nothing takes its place.
+  case unsentCreate = 1
+  /// A create or an update that may have arrived, or may still arrive.
+  case mayBeSent = 2
+}
