@@ -89,7 +89,7 @@ let package = Package(
       looksInto: [
         "KVHTTP", "KVTransport", "KVModels", "KVSync", "KVQuery", "KVJSON", "KVBase",
       ], small),
-    room("KVObjects", looksInto: ["KVSync", "KVQuery", "KVJSON", "KVBase"]),
+    room("KVObjects", looksInto: ["KVSync", "KVQuery", "KVJSON", "KVBase"], small),
     room("KVCallback", looksInto: ["KVObjects", "KVSync", "KVQuery", "KVJSON", "KVBase"], small),
     room(
       "KVClient",
@@ -106,7 +106,7 @@ let package = Package(
       "KVStoreC",
       looksInto: [
         "CKVStore", "KVClient", "KVCallback", "KVObjects", "KVSync", "KVQuery", "KVJSON", "KVBase",
-      ]),
+      ], small),
 
     // The shared library. Linker flags live here and nowhere else: on a target that tests link
     // they would leak into the test bundle and break it. Functions of the same code become one: nobody
