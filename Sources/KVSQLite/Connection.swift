@@ -119,6 +119,9 @@ package struct Connection: ~Copyable {
   /// Rows changed by the last INSERT, UPDATE or DELETE.
   package var changes: Int { Int(sqlite3_changes64(raw)) }
 
+  /// Rows changed since the connection was opened, those that triggers changed included.
+  package var totalChanges: Int { Int(sqlite3_total_changes64(raw)) }
+
   /// The row number of the last INSERT.
   package var lastInsertRow: Int64 { sqlite3_last_insert_rowid(raw) }
 

@@ -21,6 +21,8 @@ final class CollectionCatalog: Sendable {
     /// What the writer saw, as long as the epoch of its connection is this one.
     var current: [RecordID: Entry] = [:]
     var epoch = 0
+    /// The tables of the collections that the running transaction has asked for.
+    var asked: [Int64: Table] = [:]
 
     mutating func known(_ collection: RecordID) -> Table? {
       if let last, last.name == collection { return last.table }
@@ -80,7 +82,11 @@ final class CollectionCatalog: Sendable {
   ) throws(SQLiteError) -> Entry {
     let epoch = db.epoch
     let kept = state.withLock { state -> Entry? in
-      state.epoch == epoch ? state.current[RecordID(collection)] : nil
+      guard state.epoch == epoch, let entry = state.current[RecordID(collection)] else {
+        return nil
+      }
+      state.asked[entry.table.number] = entry.table
+      return entry
     }
     if let kept { return kept }
     if let found = try look(for: collection, on: db) {
@@ -115,7 +121,17 @@ final class CollectionCatalog: Sendable {
     state.withLock { state in
       if state.epoch != epoch { (state.epoch, state.current) = (epoch, [:]) }
       state.current[RecordID(collection)] = entry
+      state.asked[entry.table.number] = entry.table
     }
+  }
+
+  /// The tables of the collections that were asked for by `entry` since the last call: those that a transaction writes to.
+  func takeAsked() -> some Collection<Table> {
+    state.withLock { state in
+      let tables = state.asked
+      state.asked.removeAll(keepingCapacity: true)
+      return tables
+    }.values
   }
 
   private func look(

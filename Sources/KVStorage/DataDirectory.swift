@@ -27,9 +27,12 @@ package struct DataDirectory: Sendable {
 
   /// Opens the local data of a tag, whose records are laid out like that.
   package func open(
-    tag: String, layout: RecordLayout = RecordLayout(), durability: Storage.Durability = .full
+    tag: String, layout: RecordLayout = RecordLayout(), durability: Storage.Durability = .full,
+    automaticIndexes: IndexLedger.Rules? = nil
   ) throws(StoreError) -> Storage {
-    try Storage(path: file(tag: tag), layout: layout, durability: durability)
+    try Storage(
+      path: file(tag: tag), layout: layout, durability: durability,
+      automaticIndexes: automaticIndexes)
   }
 
   /// Opens the session of a tag.

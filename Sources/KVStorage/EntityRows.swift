@@ -21,11 +21,19 @@ final class EntityRows: EntityCursor, @unchecked Sendable {
   private var wanted = 1
   /// The error that followed the entities of the block.
   private var failure: StoreError?
+  /// How many entities were given.
+  private var found = 0
+  private var atEnd: ((Int) -> Void)?
 
-  init(_ rows: Rows?, of table: Table?, _ projection: Projection?) {
+  /// `atEnd`: is told how many entities there were, once all have been read.
+  init(
+    _ rows: Rows?, of table: Table?, _ projection: Projection?,
+    atEnd: ((_ found: Int) -> Void)? = nil
+  ) {
     self.rows = rows
     self.table = table
     self.projection = projection
+    self.atEnd = atEnd
   }
 
   func block() throws(StoreError) -> RowBuffer? {
@@ -51,7 +59,10 @@ final class EntityRows: EntityCursor, @unchecked Sendable {
     } catch {
       failure = StoreError(error)
     }
-    return lent.hasNext || failure != nil ? try block() : nil
+    found += lent.count
+    if lent.hasNext || failure != nil { return try block() }
+    atEnd.take()?(found)
+    return nil
   }
 
   func close() {

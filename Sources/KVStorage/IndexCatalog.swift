@@ -20,8 +20,12 @@ final class IndexCatalog: Sendable {
     }
   }
 
+  private let automatic: AutomaticIndexes?
   /// By the number of the collection.
   private let known = Monitor<[Int64: Known]>([:])
+
+  /// `automatic`: is told which of its indexes queries use.
+  init(_ automatic: AutomaticIndexes?) { self.automatic = automatic }
 
   /// How a query is carried out, in the transaction that is open on `db`.
   func plan(
@@ -33,13 +37,13 @@ final class IndexCatalog: Sendable {
       let known = try indexes(of: table, version, on: db)
       return Plan(query.of(table.format), table, version: version, indexes: known, since: since)
     }
-    return Self.kept(query, table, known: Known(version, try indexes(of: table, version, on: db)))
+    return kept(query, table, known: Known(version, try indexes(of: table, version, on: db)))
   }
 
   /// The same as the indexes were when they were last looked at; nil: they never were. Nothing is read: whether the plan
   /// still holds, `isCurrent` says.
   func lastPlan(_ query: Query, _ table: Table) -> Plan? {
-    known.withLock { $0[table.number] }.map { Self.kept(query, table, known: $0) }
+    known.withLock { $0[table.number] }.map { kept(query, table, known: $0) }
   }
 
   /// Whether a plan holds in the state that was read last on `db`, which does not write.
@@ -48,6 +52,14 @@ final class IndexCatalog: Sendable {
       try Self.version(of: plan.table, on: db)
     }
     return version == plan.version
+  }
+
+  private func kept(_ query: Query, _ table: Table, known: Known) -> Plan {
+    let plan = Self.kept(query, table, known: known)
+    if let automatic, !plan.automaticIndexes.isEmpty {
+      automatic.used(plan.automaticIndexes, table)
+    }
+    return plan
   }
 
   private static func kept(_ query: Query, _ table: Table, known: Known) -> Plan {
@@ -104,7 +116,7 @@ final class IndexCatalog: Sendable {
       """)
     var indexes: [UsableIndex] = []
     while try statement.step() {
-      guard let spec = try? IndexSpec(parsing: statement.text(1) ?? ""),
+      guard let spec = try? IndexSpec(stored: statement.text(1) ?? ""),
         let shape = IndexShape(rawValue: statement.int64(2))
       else { continue }
       let name = table.index(statement.int64(0), spec).name
@@ -151,6 +163,10 @@ final class Plan: Sendable {
   private let keptRows = Mutex<BoundSQL?>(nil)
   /// If the index gives the wanted order but for ties, and the page is small and not far from the start.
   let walk: Walk?
+  /// The indexes that it uses and that no application asked for.
+  let automaticIndexes: [String]
+  /// The index that would serve it, if it looks at all entities.
+  let wantedIndex: IndexSpec?
   /// The same for a page anywhere, or for many ties.
   var deepPage: DeepPage? { selection.deepPage }
 
@@ -172,6 +188,10 @@ final class Plan: Sendable {
         keys: selection.parts.walk.count, page: EntityPage.rows(of: query),
         projection: query.projection)
     }
+    let names = selection.parts.indexNames
+    automaticIndexes = indexes.lazy.filter { $0.spec.automatic != nil }.map(\.spec.name)
+      .filter { name in names.contains { $0.hasSameBytes(as: name) } }
+    wantedIndex = since == nil && selection.parts.isScan ? query.wantedIndex : nil
   }
 
   /// A plan for another query of the same shape.
@@ -181,6 +201,7 @@ final class Plan: Sendable {
     self.query = query
     (table, version) = (plan.table, plan.version)
     (self.selection, self.bodies, self.walk) = (selection, bodies, walk)
+    (automaticIndexes, wantedIndex) = (plan.automaticIndexes, plan.wantedIndex)
   }
 
   /// The same plan with the values of another query of the same shape; nil if these may take another plan.
@@ -213,6 +234,9 @@ final class Plan: Sendable {
       return made
     }
   }
+
+  /// Whether a scan that found so many entities ended before it had looked at all.
+  func isCutShort(_ found: Int) -> Bool { query.sort.isEmpty && found >= query.limit ?? .max }
 
   /// Whether it was made of this query, for this table as it is.
   func `is`(for query: Query, _ table: Table, _ version: Int64) -> Bool {

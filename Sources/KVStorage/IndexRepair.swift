@@ -67,7 +67,7 @@ enum IndexRepair {
     let statement = try db.prepare("SELECT number, collection, spec FROM indexes")
     var indexes: [IndexTable] = []
     while try statement.step() {
-      guard let spec = try? IndexSpec(parsing: statement.text(2) ?? "") else { continue }
+      guard let spec = try? IndexSpec(stored: statement.text(2) ?? "") else { continue }
       let table = Table(number: statement.int64(1))
       indexes.append(table.index(statement.int64(0), spec))
     }

@@ -59,7 +59,7 @@ extension Storage {
     } verify: { (db) throws(SQLiteError) in
       try isValid(plan, db)
     }
-    return EntityRows(rows, of: plan.table, plan.query.projection)
+    return EntityRows(rows, of: plan.table, plan.query.projection, atEnd: noting(plan))
   }
 
   /// Whether the rows that a plan has read may be used.
@@ -73,12 +73,13 @@ extension Storage {
   ) throws(StoreError) -> any EntityCursor {
     var isKept = true
     var table: Table?
+    var plan: Plan?
     let rows: Rows
     do throws(SQLiteError) {
       rows = try database.rows(within: budget) {
         (db: borrowing Connection) throws(SQLiteError) -> Statement? in
         table = try catalog.table(collection, on: db)
-        let plan = try table.map { (table) throws(SQLiteError) in
+        plan = try table.map { (table) throws(SQLiteError) in
           try indexes.plan(query, table, writtenSince: since, on: db)
         }
         // Not before something was read: the snapshot begins there.
@@ -90,6 +91,13 @@ extension Storage {
       throw StoreError(error, within: budget)
     }
     guard isKept else { throw Ownership.changed }
-    return EntityRows(rows, of: table, query.of(layout.format(of: collection)).projection)
+    let projection = query.of(layout.format(of: collection)).projection
+    return EntityRows(rows, of: table, projection, atEnd: plan.flatMap { noting($0) })
+  }
+
+  /// Notes what a scan has cost once its cursor is at the end; nil: it is none.
+  private func noting(_ plan: Plan) -> ((Int) -> Void)? {
+    guard automatic != nil, plan.wantedIndex != nil else { return nil }
+    return { self.note(plan, found: $0) }
   }
 }

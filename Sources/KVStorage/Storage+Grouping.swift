@@ -17,7 +17,17 @@ extension Storage {
       let plan = try indexes.plan(query.selection, table, writtenSince: writtenSince, on: db)
       let statement = try db.statement(plan.bodies)
       var groups = Groups(grouping)
-      while try statement.step() { groups.add(try table.body(of: statement)) }
+      var found = 0
+      while try statement.step() {
+        found += 1
+        groups.add(try table.body(of: statement))
+      }
+      // An index of its own would give the groups; one of the filter, the entities.
+      if writtenSince == nil, let wanted = grouping.wantedIndex(query.of(table.format)) {
+        try note(scanOf: table, wanting: wanted, found: groups.count, on: db)
+      } else {
+        try note(plan, found: found, on: db)
+      }
       return groups
     }
     return (groups ?? Groups(grouping)).results
@@ -29,6 +39,7 @@ extension Storage {
   ) throws(SQLiteError) -> Groups? {
     let usable = try indexes.usable(of: table, on: db)
     guard let indexed = IndexedGrouping(grouping, query, indexes: usable) else { return nil }
+    automatic?.used([indexed.index], table)
     let statement = try db.statement(SQL.shared(indexed.sql))
     var groups = Groups(grouping)
     let isComplete =

@@ -5,7 +5,7 @@ package import KVSync
 
 extension Storage {
   /// How many entities are added to a new index in one transaction: others write in between.
-  private static let fillStep: Int64 = 2_000
+  private static let stepSize: Int64 = 2_000
 
   package func createIndex(_ spec: IndexSpec, in collection: String) throws(StoreError) {
     let text = JSONValue.object(spec.json).text
@@ -20,14 +20,32 @@ extension Storage {
     }
     // Each step is a transaction: what is written meanwhile, by whomever, is added by the triggers.
     while try !fill(index) {}
+    try dropAutomaticIndex(like: spec, in: collection)
+  }
+
+  /// Drops the index that was made without being asked for and has the keys of another one.
+  private func dropAutomaticIndex(
+    like spec: IndexSpec, in collection: String
+  ) throws(StoreError) {
+    let same = try indexes(in: collection).first { index in
+      index.spec.automatic != nil && index.spec.hasKeys(of: spec)
+    }
+    if let same { _ = try removeIndex(same.spec.name, in: collection) }
   }
 
   package func dropIndex(_ name: String, in collection: String) throws(StoreError) -> Bool {
+    guard let table = try removeIndex(name, in: collection) else { return false }
+    automatic?.refuse(name, table)
+    return true
+  }
+
+  /// Drops an index and gives the table that it was of; nil if there is none of this name.
+  func removeIndex(_ name: String, in collection: String) throws(StoreError) -> Table? {
     try write(to: collection) { (db, change) throws(SQLiteError) in
-      guard let found = try Self.find(name, change.table, on: db) else { return false }
+      guard let found = try Self.find(name, change.table, on: db) else { return nil }
       try db.execute(change.table.index(found.number, found.spec).drop)
       try db.run("DELETE FROM indexes WHERE number = \(bind: found.number)")
-      return true
+      return change.table
     }
   }
 
@@ -36,7 +54,7 @@ extension Storage {
       let statement = try db.statement(Self.list(of: table))
       var indexes: [StoredIndex] = []
       while try statement.step() {
-        guard let spec = try? IndexSpec(parsing: statement.text(1) ?? "") else { continue }
+        guard let spec = try? IndexSpec(stored: statement.text(1) ?? "") else { continue }
         let shape = IndexShape(rawValue: statement.int64(2)) ?? .unusable
         indexes.append(StoredIndex(spec: spec, shape: shape, isReady: statement.isNull(3)))
       }
@@ -60,13 +78,13 @@ extension Storage {
     _ name: String, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> (number: Int64, spec: IndexSpec)? {
     let statement = try db.statement(find(name, table))
-    guard try statement.step(), let spec = try? IndexSpec(parsing: statement.text(1) ?? "") else {
+    guard try statement.step(), let spec = try? IndexSpec(stored: statement.text(1) ?? "") else {
       return nil
     }
     return (statement.int64(0), spec)
   }
 
-  private static func add(
+  static func add(
     _ spec: IndexSpec, _ text: String, table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> IndexTable {
     try db.run(
@@ -88,13 +106,13 @@ extension Storage {
     return indexes
   }
 
-  private static func tables(
+  static func tables(
     of table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> [IndexTable] {
     let list = try db.statement(list(of: table))
     var indexes: [IndexTable] = []
     while try list.step() {
-      guard let spec = try? IndexSpec(parsing: list.text(1) ?? "") else { continue }
+      guard let spec = try? IndexSpec(stored: list.text(1) ?? "") else { continue }
       indexes.append(table.index(list.int64(0), spec))
     }
     return indexes
@@ -113,17 +131,23 @@ extension Storage {
   /// this at the same time, and the next one goes on where one was killed.
   func fill(_ index: IndexTable) throws(StoreError) -> Bool {
     try write(durably: false) { (db: borrowing Connection) throws(SQLiteError) in
-      let progress = try db.statement(
-        "SELECT progress FROM indexes WHERE number = \(bind: index.number)")
-      guard try progress.step(), !progress.isNull(0) else { return true }
-      let first = progress.int64(0)
-      let next = try db.prepare(index.lastRow(after: first, limit: Self.fillStep))
-      let last = try next.step() && !next.isNull(0) ? next.int64(0) : nil
-      if let last { try index.fill(after: first, through: last, on: db) }
-      try db.run(
-        "UPDATE indexes SET progress = \(bind: last) WHERE number = \(bind: index.number)")
-      return last == nil
+      try Self.fillStep(index, on: db)
     }
+  }
+
+  /// The same in the transaction that is open.
+  static func fillStep(
+    _ index: IndexTable, on db: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    let progress = try db.statement(
+      "SELECT progress FROM indexes WHERE number = \(bind: index.number)")
+    guard try progress.step(), !progress.isNull(0) else { return true }
+    let first = progress.int64(0)
+    let next = try db.prepare(index.lastRow(after: first, limit: stepSize))
+    let last = try next.step() && !next.isNull(0) ? next.int64(0) : nil
+    if let last { try index.fill(after: first, through: last, on: db) }
+    try db.run("UPDATE indexes SET progress = \(bind: last) WHERE number = \(bind: index.number)")
+    return last == nil
   }
 
   private static func find(_ name: String, _ table: Table) -> SQLFragment {

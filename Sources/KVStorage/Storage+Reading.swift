@@ -71,7 +71,12 @@ extension Storage {
       (db, table) throws(SQLiteError) -> Void? in
       let plan = try indexes.plan(query.selection, table, writtenSince: writtenSince, on: db)
       let statement = try db.statement(plan.bodies)
-      while try statement.step() { body(try table.body(of: statement)) }
+      var found = 0
+      while try statement.step() {
+        found += 1
+        body(try table.body(of: statement))
+      }
+      try note(plan, found: found, on: db)
     }
   }
 
@@ -82,7 +87,9 @@ extension Storage {
       (db, table) throws(SQLiteError) in
       let plan = try indexes.plan(query, table, writtenSince: writtenSince, on: db)
       let statement = try db.statement(plan.count)
-      return try statement.step() ? statement.int(0) : 0
+      let count = try statement.step() ? statement.int(0) : 0
+      try note(plan, found: count, on: db)
+      return count
     }
     let afterSkip = max(0, (count ?? 0) - max(0, query.skip))
     return min(afterSkip, query.limit ?? .max)

@@ -12,7 +12,9 @@ package final class Storage: LocalStore {
   /// What the records are like.
   package let layout: RecordLayout
   let catalog: CollectionCatalog
-  let indexes = IndexCatalog()
+  let indexes: IndexCatalog
+  /// Nil: no index is made without being asked for.
+  let automatic: AutomaticIndexes?
   let ownership = Ownership()
   /// Tells observers that something was committed, here or in another process.
   let feed: ChangeFeed
@@ -20,17 +22,21 @@ package final class Storage: LocalStore {
   /// Makes the id of an entity that comes without one.
   let makeId: @Sendable () -> String
 
-  /// Opens or makes the file. `layout`: of the backend that the data is of; always the same for one file, or one that allows more. `makeId`: for
+  /// Opens or makes the file. `layout`: of the backend that the data is of; always the same for one file, or one that allows more.
+  /// `automaticIndexes`: when an index is made without being asked for; nil: never. `makeId`: for
   /// tests that are to repeat themselves.
   ///
   /// Throws `.corrupt` if the file is damaged, foreign, or of a newer version; it is left untouched.
   package init(
     path: String, layout: RecordLayout = RecordLayout(), durability: Durability = .full,
+    automaticIndexes: IndexLedger.Rules? = nil,
     makeId: @escaping @Sendable () -> String = { Identifier.entity() }
   ) throws(StoreError) {
     self.layout = layout
     self.makeId = makeId
     catalog = CollectionCatalog(layout)
+    automatic = automaticIndexes.map { AutomaticIndexes($0) }
+    indexes = IndexCatalog(automatic)
     var configuration = Database.Configuration(
       path: path, applicationId: StorageSchema.applicationId)
     configuration.durability = durability == .full ? .full : .normal
@@ -53,6 +59,7 @@ package final class Storage: LocalStore {
 
   /// Closes the file. Cursors stay valid; other calls fail with `.misuse`.
   package func close() {
+    automatic?.close()
     feed.close()
     database.close()
   }
@@ -126,13 +133,27 @@ package final class Storage: LocalStore {
       ) {
         (db: borrowing Connection) throws(SQLiteError) -> R in
         epoch = db.epoch
-        return try body(db)
+        return try noting(on: db, body)
       }
       feed.publish(in: epoch)
       return result
     } catch {
       throw StoreError(error)
     }
+  }
+
+  /// Runs a part of a write transaction, and notes what it costs the automatic indexes of the collections that it is about.
+  private func noting<R>(
+    on db: borrowing Connection, _ body: (borrowing Connection) throws(SQLiteError) -> R
+  ) throws(SQLiteError) -> R {
+    guard let automatic else { return try body(db) }
+    _ = catalog.takeAsked()
+    let before = db.totalChanges
+    let result = try body(db)
+    for table in catalog.takeAsked() {
+      try automatic.changed(db.totalChanges - before, table, on: db, for: self)
+    }
+    return result
   }
 
   /// The same for one collection, which is made if need be.
@@ -143,8 +164,7 @@ package final class Storage: LocalStore {
   ) throws(StoreError) -> R {
     try write(durably: durably, makingRoom: makingRoom, repeatable: repeatable) {
       (db: borrowing Connection) throws(SQLiteError) in
-      let entry = try catalog.entry(collection, on: db)
-      return try body(db, Change(entry))
+      try body(db, Change(try catalog.entry(collection, on: db)))
     }
   }
 

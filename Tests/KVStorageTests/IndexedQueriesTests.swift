@@ -66,6 +66,44 @@ import Testing
     }
     #expect(used > 10, "\(seed): the indexes were used \(used) times")
   }
+
+  @Test(
+    "indexes that are made and dropped by themselves change no answer",
+    arguments: 0..<(runs + 3) / 4)
+  func agreesAutomatically(run: UInt64) throws {
+    let seed = Seed(Seed().value &+ run)
+    var random = RandomQueries(seed)
+    let directory = TemporaryDirectory()
+    var rules = IndexLedger.Rules()
+    (rules.minRows, rules.scans, rules.foundCost, rules.maxIndexes) = (5, 2, 0, 3)
+    let plain = try openStorage(in: directory, tag: "plain")
+    let automatic = try openStorage(in: directory, tag: "automatic", automaticIndexes: rules)
+    let other = try openStorage(in: directory, tag: "automatic", automaticIndexes: rules)
+    var used = 0
+    for step in 0..<150 {
+      if step % 4 == 0 {
+        let change = random.change()
+        for storage in [plain, step % 8 == 0 ? other : automatic] { try change.apply(to: storage) }
+      }
+      let (filter, modifiers) = random.shaped()
+      let (query, grouping) = (try query(filter, modifiers), try random.grouping())
+      let expected = try drain(plain.find(query, in: "c", writtenSince: nil))
+      let count = try plain.count(query, in: "c", writtenSince: nil)
+      let groups = try plain.group(grouping, of: Query(), in: "c", writtenSince: nil)
+      let about = "\(seed), step \(step): \(filter) \(modifiers) \(grouping)"
+      for storage in [automatic, other] {
+        #expect(try drain(storage.find(query, in: "c", writtenSince: nil)) == expected, "\(about)")
+        #expect(try storage.count(query, in: "c", writtenSince: nil) == count, "\(about)")
+        let found = try storage.group(grouping, of: Query(), in: "c", writtenSince: nil)
+        #expect(found == groups, "\(about)")
+      }
+      // The others meet an index at any stage.
+      if step % 3 == 0 { automatic.waitForAutomaticIndexes() }
+      if try automatic.explain(query, in: "c").access == .index { used += 1 }
+    }
+    #expect(used > 0, "\(seed): no index was used")
+    for storage in [plain, automatic, other] { storage.close() }
+  }
 }
 
 /// A change of a collection.

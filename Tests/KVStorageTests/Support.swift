@@ -5,9 +5,12 @@ import KVSync
 import KVTestSupport
 
 /// A store of its own in a directory of its own.
-func openStorage(in directory: TemporaryDirectory, tag: String = "kinvey") throws -> Storage {
+func openStorage(
+  in directory: TemporaryDirectory, tag: String = "kinvey",
+  automaticIndexes: IndexLedger.Rules? = nil
+) throws -> Storage {
   try DataDirectory(root: directory.path, appKey: "kid_test")
-    .open(tag: tag, durability: .normal)
+    .open(tag: tag, durability: .normal, automaticIndexes: automaticIndexes)
 }
 
 func query(_ filter: String, _ modifiers: String? = nil) throws -> Query {

@@ -21,12 +21,12 @@ package struct IndexedGrouping: Sendable {
   package let rows: Rows
   /// The number of key columns.
   package let keys: Int
+  /// The name of the index.
+  package let index: String
 
   /// Plans a grouping by an index alone; nil if no index is made for it, or not all entities are selected.
   package init?(_ grouping: Grouping, _ query: Query, indexes: [UsableIndex]) {
-    guard query.filter == .everything, !grouping.keys.isEmpty, grouping.paths.count <= 1 else {
-      return nil
-    }
+    guard grouping.isIndexable(query) else { return nil }
     let wanted = grouping.keys + grouping.paths
     let usable = indexes.filter { index in
       guard case .ordered(let keys) = index.spec.kind, index.shape == .plain else { return false }
@@ -36,7 +36,9 @@ package struct IndexedGrouping: Sendable {
     keys = grouping.keys.count
     let list = IndexedGrouping.columns(keys)
     let count = keys + 1
-    if let index = usable.first(where: { $0.spec.hasTotals && $0.spec.paths.count == count }) {
+    let withTotals = usable.first { $0.spec.hasTotals && $0.spec.paths.count == count }
+    index = (withTotals ?? first).spec.name
+    if let index = withTotals {
       rows = .totals
       let ends = grouping.hasExtremes ? IndexedGrouping.ends(index.table, keys) : "NULL,NULL"
       sql = "SELECT \(list),n,numbers,s,\(ends) FROM \(index.totals) AS g"
@@ -120,6 +122,19 @@ package struct IndexedGrouping: Sendable {
 }
 
 extension Grouping {
+  /// The index that would answer it alone; nil: none does.
+  package func wantedIndex(_ query: Query) -> IndexSpec? {
+    guard isIndexable(query), !keys.contains(where: { query.format.isReserved($0.top.text) }) else {
+      return nil
+    }
+    let members = (keys + paths).map { IndexSpec.Key(path: $0, ascending: true) }
+    return IndexSpec(automatic: members, hasTotals: !paths.isEmpty)
+  }
+
+  fileprivate func isIndexable(_ query: Query) -> Bool {
+    query.filter == .everything && !keys.isEmpty && paths.count <= 1
+  }
+
   fileprivate var hasExtremes: Bool {
     members.contains { member in
       switch member.aggregate {

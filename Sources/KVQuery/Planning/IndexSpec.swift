@@ -31,6 +31,8 @@ package struct IndexSpec: Sendable, Equatable {
   package let hasTotals: Bool
   /// The language whose stems an index of texts has beside the words.
   package let language: TextLanguage
+  /// Why it was made without being asked for; nil: the application asked for it.
+  package var automatic: IndexReason?
 
   /// Reads a specification; an error tells the position in the text.
   package init(parsing text: String) throws(QueryError) {
@@ -38,6 +40,33 @@ package struct IndexSpec: Sendable, Equatable {
     do throws(QueryDecodingError) { self = try IndexSpec(value) } catch {
       throw error.located(in: text)
     }
+  }
+
+  /// Reads a specification that was stored: besides what an application can ask for, it may say why the index was made.
+  package init(stored text: String) throws(QueryError) {
+    guard case .object(var object) = try parseJSON(text), let automatic = object["automatic"] else {
+      self = try IndexSpec(parsing: text)
+      return
+    }
+    object["automatic"] = nil
+    self = try IndexSpec(parsing: JSONValue.object(object).text)
+    self.automatic = IndexReason(automatic)
+  }
+
+  /// An index that no application asked for, whose name tells its keys; nil if these are too long for a name, or none.
+  package init?(automatic keys: [Key], hasTotals: Bool = false) {
+    let members = keys.map { $0.ascending ? $0.path.text : "\($0.path.text) descending" }
+    let name = "automatic: \(members.joined(separator: ", "))\(hasTotals ? ", totals" : "")"
+    guard !keys.isEmpty, keys.count <= Self.maxKeys, name.utf8.count <= Self.longestName,
+      !name.utf8.contains(0)
+    else { return nil }
+    self.init(name, .ordered(keys), hasTotals: hasTotals)
+    automatic = IndexReason()
+  }
+
+  /// Whether the other index, under whatever name, is of the same use.
+  package func hasKeys(of other: IndexSpec) -> Bool {
+    kind == other.kind && hasTotals == other.hasTotals && language == other.language
   }
 
   /// The index in the backend's names. Its own name stays.
@@ -167,6 +196,7 @@ package struct IndexSpec: Sendable, Equatable {
     var object: JSONObject = ["name": .string(name), "keys": .object(keysJSON)]
     if hasTotals { object["totals"] = true }
     if language != .none { object["language"] = .string(language.rawValue) }
+    if let automatic { object["automatic"] = automatic.json }
     return object
   }
 

@@ -54,6 +54,10 @@ package struct SQLSelection: Sendable {
   package private(set) var isByIds = false
   /// The names of the indexes that are used.
   package private(set) var indexNames: [String] = []
+  /// Whether all entities are looked at, to select some of them or to order them.
+  package var isScan: Bool {
+    !isByIds && indexNames.isEmpty && (!isExact || !orderParameters.isEmpty)
+  }
   /// Whether entities are selected without being looked at.
   package private(set) var isExact = true
 
