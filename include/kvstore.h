@@ -1293,7 +1293,9 @@ KV_API kv_status kv_store_drop_index(kv_store *store, const char *name, kv_error
  * Lists the indexes: `[{"name":…,"keys":{…},"state":…,"arrays":false}]`.
  *
  * `state`: "ready"; "building", not used yet; or "unusable", because a number of an entity exceeds the range of
- * doubles. `arrays`: some entities have an array there, so the index cannot give an order.
+ * doubles. `arrays`: some entities have an array there, so the index cannot give an order. `automatic`: why an index was made
+ * that nobody asked for (option `autoIndex`), `{"scans":n,"examined":n,"returned":n,"bytes":n}`: what scans had cost until then,
+ * and how much of the file the index took.
  */
 KV_API kv_status kv_store_indexes(kv_store *store, char **json_out, size_t *length_out,
                                   kv_error **error_out);

@@ -287,7 +287,8 @@ package final class Client: Sendable {
       tag: tag,
       // Without models, all collections of a backend have one format.
       layout: options.models?.layout ?? RecordLayout(backend?.remote.format(of: "") ?? .default),
-      durability: options.durability)
+      durability: options.durability,
+      automaticIndexes: options.makesIndexes ? IndexLedger.Rules() : nil)
     do throws(StoreError) { try ClientModels.adopt(options.models, storage) } catch {
       storage.close()
       throw error

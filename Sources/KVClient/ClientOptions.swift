@@ -18,6 +18,8 @@ struct ClientOptions {
   var dataDirectory: String
   var tag: String
   var durability: Storage.Durability
+  /// Whether indexes are made without being asked for.
+  var makesIndexes: Bool
   var calls: Options
   /// Whether all users of the device have one set of data.
   var isSharedDevice: Bool
@@ -50,6 +52,7 @@ struct ClientOptions {
     tag = try Self.tag(&reader) ?? "kinvey"
     let durability = try reader.choice("durability", DurabilityName.self)
     self.durability = durability == .normal ? .normal : .full
+    makesIndexes = try reader.bool("autoIndex") ?? true
     isSharedDevice = try reader.bool("sharedDevice") ?? false
     pushesAutomatically = try reader.bool("pushAutomatically") ?? false
     usesLive = try reader.bool("live") ?? true

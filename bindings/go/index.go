@@ -37,6 +37,19 @@ type StoredIndex struct {
 	Totals bool `json:"totals"`
 	// Language is the language whose stems are indexed as well.
 	Language string `json:"language"`
+	// Automatic tells why the index was made without being asked for. It is nil if the application created it.
+	Automatic *IndexReason `json:"automatic"`
+}
+
+// An IndexReason is what queries had cost before an automatic index was made.
+type IndexReason struct {
+	// Scans is the number of queries that looked at all entities.
+	Scans int `json:"scans"`
+	// Examined and Returned count the entities that these looked at and found, in total.
+	Examined int `json:"examined"`
+	Returned int `json:"returned"`
+	// Bytes is how much of the file the index took.
+	Bytes int `json:"bytes"`
 }
 
 // An Explanation describes how a query was carried out and what it read.

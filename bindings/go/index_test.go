@@ -48,3 +48,28 @@ func TestIndexesAreListedAndDropped(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAutomaticIndexesTellWhyTheyExist(t *testing.T) {
+	no := false
+	for _, automatic := range []*bool{nil, &no} {
+		client := open(t, kvstore.Options{LocalOnly: true, AutoIndex: automatic})
+		notes := collection[note](t, client, "notes", kvstore.Sync)
+		numbers(t, notes, 2000)
+		few := &kvstore.Query{Filter: kvstore.M{"number": 7}}
+		for times := 0; times < 200; times++ {
+			equal(t, must(notes.Count(ctx, few))(t), 1)
+			if must(notes.Explain(few))(t).Access == "index" {
+				break
+			}
+		}
+		listed := must(notes.Indexes())(t)
+		if automatic != nil {
+			equal(t, len(listed), 0)
+		} else {
+			equal(t, len(listed), 1)
+			equal(t, listed[0].Name, "automatic: number")
+			equal(t, listed[0].Automatic.Examined, 2000*listed[0].Automatic.Scans)
+			equal(t, listed[0].Automatic.Returned, listed[0].Automatic.Scans)
+		}
+	}
+}

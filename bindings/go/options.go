@@ -132,6 +132,8 @@ type Options struct {
 	PushAutomatically bool `json:"pushAutomatically,omitempty"`
 	// Live, if false, forbids follows to use live data before the application has registered for it. The default is true.
 	Live *bool `json:"live,omitempty"`
+	// AutoIndex, if false, makes no index of local data without being asked for. The default is true.
+	AutoIndex *bool `json:"autoIndex,omitempty"`
 	// AuthHost is the address of the authorization server. The default is the one of Kinvey's hosted service, or else
 	// Host.
 	AuthHost string `json:"authHost,omitempty"`

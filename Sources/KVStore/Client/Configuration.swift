@@ -46,6 +46,8 @@ public struct Configuration: Sendable {
   public var isSharedDevice = false
   /// Whether the client pushes pending writes by itself.
   public var pushesAutomatically = false
+  /// Whether local data gets indexes where queries look at all entities again and again.
+  public var makesIndexes = true
   /// The master secret of the application, for calls without a user. Do not ship it in programs.
   public var masterSecret: String?
   /// The options of every call, unless the store or the call overrides them.
@@ -83,6 +85,7 @@ public struct Configuration: Sendable {
       options["durability"] = .string(durability.rawValue)
       if isSharedDevice { options["sharedDevice"] = true }
       if pushesAutomatically { options["pushAutomatically"] = true }
+      if !makesIndexes { options["autoIndex"] = false }
       return options
     }
   }

@@ -8,4 +8,7 @@ public struct Index: Sendable, Equatable, Decodable {
   public let name: String
   /// The state: `ready`, `building` or `unusable`.
   public let state: String
+  /// Why it was made without being asked for: `scans`, what these `examined` and `returned`, and how many `bytes` the index
+  /// took. Nil if the application created it.
+  public let automatic: [String: Int]?
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import kvstore
@@ -44,6 +46,27 @@ def test_an_index_with_totals_gives_the_groups_that_entities_give(notes: kvstore
     assert notes.group(["of"], {"n": "count", "mean": {"avg": "n"}}) == before
     notes.save({"_id": "n0", "of": "g1", "n": 0})
     assert [group["n"] for group in notes.group(["of"], {"n": "count"})] == [2, 4, 3]
+
+
+@pytest.mark.parametrize("automatic", [True, False])
+def test_what_scans_again_and_again_gets_an_index(tmp_path: Path, *, automatic: bool) -> None:
+    with (
+        kvstore.Client(
+            app_key="kid_test", host=None, data_directory=tmp_path, auto_index=automatic
+        ) as client,
+        client.collection("notes") as notes,
+    ):
+        notes.save_many({"_id": f"n{n}", "number": n} for n in range(2_000))
+        for _ in range(200):
+            assert notes.count({"number": 7}) == 1
+            if notes.explain({"number": 7}).access == "index":
+                break
+        assert [index.name for index in notes.indexes()] == ["automatic: number"] * automatic
+        for index in notes.indexes():
+            assert index.automatic is not None
+            assert index.automatic["examined"] == 2_000 * index.automatic["scans"]
+            assert index.automatic["returned"] == index.automatic["scans"]
+            assert index.automatic["bytes"] > 0
 
 
 def test_what_is_no_index_is_refused(notes: kvstore.Store) -> None:

@@ -121,6 +121,9 @@ class ClientOptions(CallOptions, total=False):
     #: `full`: acknowledged writes survive a loss of power; `normal`: they survive the end of the
     #: process, but a loss of power may take the last ones; default: `"full"`.
     durability: Literal["full", "normal"]
+    #: Whether local data gets indexes where queries look at all entities again and again; default:
+    #: true.
+    auto_index: bool
     #: Callbacks come on a thread of the client's, or when the host calls `kv_client_dispatch`;
     #: default: `"thread"`.
     callbacks: Literal["thread", "pump"]

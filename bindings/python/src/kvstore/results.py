@@ -124,6 +124,9 @@ class Index:
     totals: bool = False
     #: The language whose stems are indexed beside the words.
     language: str | None = None
+    #: Why it was made without being asked for: ``scans``, and what these ``examined`` and
+    #: ``returned``; how many ``bytes`` the index took. None if the application created it.
+    automatic: dict[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
