@@ -35,7 +35,7 @@ static void ours_open(ours *opened, const job *job) {
   char options[512];
   kv_error *error = NULL;
   snprintf(options, sizeof options,
-           "{\"appKey\":\"kid_bench\",\"host\":null,\"dataDirectory\":\"%s\",\"durability\":\"%s\"}",
+           "{\"appKey\":\"kid_bench\",\"host\":null,\"dataDirectory\":\"%s\",\"durability\":\"%s\",\"autoIndex\":false}",
            job->directory, job->durability);
   must(kv_client_open(options, KV_NUL_TERMINATED, &opened->client, &error), error);
   must(kv_store_open(opened->client, "cities", "sync", NULL, &opened->store, &error), error);

@@ -43,7 +43,7 @@ int main(int count, char **arguments) {
   unsigned state = 3;
   const int is_observed = atoi(arguments[4]);
   snprintf(text, sizeof text,
-           "{\"appKey\":\"kid_bench\",\"host\":null,\"dataDirectory\":\"%s\",\"durability\":\"normal\"}",
+           "{\"appKey\":\"kid_bench\",\"host\":null,\"dataDirectory\":\"%s\",\"durability\":\"normal\",\"autoIndex\":false}",
            arguments[1]);
   must(kv_client_open(text, KV_NUL_TERMINATED, &client, &error), error);
   must(kv_store_open(client, "cities", "sync", NULL, &store, &error), error);

@@ -262,7 +262,7 @@ static void fill(sides *both, const char *directory, int count) {
   data work;
   data_make(&work, count, 1);
   snprintf(options, sizeof options,
-           "{\"appKey\":\"kid_bench\",\"host\":null,\"dataDirectory\":\"%s\",\"durability\":\"normal\"}",
+           "{\"appKey\":\"kid_bench\",\"host\":null,\"dataDirectory\":\"%s\",\"durability\":\"normal\",\"autoIndex\":false}",
            directory);
   must(kv_client_open(options, KV_NUL_TERMINATED, &both->client, &error), error);
   must(kv_store_open(both->client, "cities", "sync", NULL, &both->store, &error), error);

@@ -250,7 +250,7 @@ static void open_ours(sides *both, const char *directory) {
   char options[512];
   kv_error *error = NULL;
   snprintf(options, sizeof options,
-           "{\"appKey\":\"kid_bench\",\"host\":null,\"dataDirectory\":\"%s\",\"durability\":\"normal\"}",
+           "{\"appKey\":\"kid_bench\",\"host\":null,\"dataDirectory\":\"%s\",\"durability\":\"normal\",\"autoIndex\":false}",
            directory);
   must(kv_client_open(options, KV_NUL_TERMINATED, &both->client, &error), error);
   must(kv_store_open(both->client, "cities", "sync", NULL, &both->store, &error), error);
