@@ -130,13 +130,19 @@ package final class AppSyncRemote: PagewiseRemote {
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     let table = try table(collection)
-    let found = try items(ids, of: table, call).compactMap { item -> [UInt8]? in
-      guard let (record, isDeleted) = item.map(table.records.record(of:)), !isDeleted else {
-        return nil
+    var found: [[UInt8]] = []
+    var deletions: [ChangeBatch.Deletion] = []
+    for (id, item) in zip(ids, try items(ids, of: table, call)) {
+      guard let item else { continue }
+      let (record, isDeleted) = table.records.record(of: item)
+      if isDeleted {
+        deletions.append(.init(id: id, version: table.format.version(of: record)))
+      } else {
+        found.append(record)
       }
-      return record
     }
-    try RecordBatch.lend(found.jsonArray(or: StoreError.noMemory), table.format, to: receive)
+    try RecordBatch.lend(
+      found.jsonArray(or: StoreError.noMemory), table.format, deletions: deletions, to: receive)
     return ReadAnswer()
   }
 

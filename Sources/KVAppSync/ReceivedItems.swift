@@ -14,6 +14,10 @@ struct ReceivedItems {
     let isDeleted: Bool
 
     var key: String { outline.id ?? "" }
+
+    var deletion: ChangeBatch.Deletion {
+      .init(id: key, version: RecordVersion(String(version)))
+    }
   }
 
   private(set) var text: [UInt8] = []
@@ -56,13 +60,14 @@ struct ReceivedItems {
   /// The bytes of one record.
   func record(of item: Item) -> [UInt8] { Array(text[item.outline.range]) }
 
-  /// Lends the records that are not deleted, as one batch.
+  /// Lends the records as one batch.
   func withRecords<Result>(
     _ body: (RecordBatch) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     let outlines = items.compactMap { $0.isDeleted ? nil : $0.outline }
+    let deletions = items.filter(\.isDeleted).map(\.deletion)
     return try text.withBorrowedBytes { (bytes) throws(StoreError) in
-      try body(RecordBatch(bytes, outlines))
+      try body(RecordBatch(bytes, outlines, deletions: deletions))
     }
   }
 }

@@ -71,6 +71,9 @@ extension Storage {
       let laterRow = try db.statement(table.storedSince)
       var result = ReplicaChange()
       for id in ids {
+        if table.format.versionsOnlyRise, try Self.isLate(known, of: id, change, on: db) {
+          continue
+        }
         if let mark {
           try laterRow.bind(mark.generation, at: .mark)
           try laterRow.bind(id, at: .id)
@@ -79,9 +82,6 @@ extension Storage {
             result.doubtful.append(id)
             continue
           }
-        }
-        if table.format.versionsOnlyRise, try Self.isLate(known, of: id, change, on: db) {
-          continue
         }
         var version = known
         if version == nil { version = try Self.knownVersion(of: id, table, on: db) }

@@ -3,7 +3,8 @@ import KVJSON
 import KVQuery
 import KVSync
 
-/// A backend in memory whose records are of a format, with versions that count up.
+/// A backend in memory whose records are of a format, with versions that count up. What it gives may be late: see
+/// `showDeletion`.
 ///
 /// `@unchecked Sendable`: a lock protects what it has.
 final class KeyedRemote: Remote, @unchecked Sendable {
@@ -11,6 +12,8 @@ final class KeyedRemote: Remote, @unchecked Sendable {
   let keepsConditions = true
   private let records = Monitor<[RecordID: JSONObject]>([:])
   private let written = Monitor(8)
+  /// What its answers show as deleted, whatever it has.
+  private let deletions = Monitor<[RecordID: RecordVersion]>([:])
 
   init(_ format: RecordFormat) { self.format = format }
 
@@ -26,21 +29,33 @@ final class KeyedRemote: Remote, @unchecked Sendable {
     try put(JSONValue.object(record).bytes)
   }
 
+  /// From now on answers show a record as it was when it was deleted, in this version.
+  func showDeletion(of key: String, at version: Int) {
+    deletions.withLock { $0[RecordID(key)] = RecordVersion("\(version)") }
+  }
+
   func find(
     _ query: Query, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    let all = records.withLock { $0.values.map { JSONValue.object($0).bytes } }
+    let deleted = deletions.withLock { $0 }
+    let all = records.withLock { records in
+      records.filter { deleted[$0.key] == nil }.values.map { JSONValue.object($0).bytes }
+    }
     let matcher = query.of(format).matcher
     let found = all.filter { (try? matcher?.matches($0)) ?? true }
     let shown = query.of(format).shown(found)
     let array = Array("[".utf8) + shown.joined(separator: Array(",".utf8)) + Array("]".utf8)
-    try RecordBatch.lend(array, format, to: receive)
+    try RecordBatch.lend(
+      array, format,
+      deletions: deleted.map { ChangeBatch.Deletion(id: $0.key.text, version: $0.value) },
+      to: receive)
     return ReadAnswer()
   }
 
   func find(id: String, in collection: String, call: Call) throws(StoreError) -> [UInt8] {
-    guard let record = self[id] else { throw StoreError(.notFound, "There is none.") }
+    let isDeleted = deletions.withLock { $0[RecordID(id)] != nil }
+    guard !isDeleted, let record = self[id] else { throw StoreError(.notFound, "There is none.") }
     return JSONValue.object(record).bytes
   }
 

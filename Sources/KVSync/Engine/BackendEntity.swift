@@ -66,15 +66,17 @@ struct BackendEntity {
 }
 
 extension CollectionEngine {
-  /// What the backend has under these ids, as far as this user may see it.
+  /// What the backend has under these ids, as far as this user may see it. `deleted` receives what it says was deleted.
   func backendEntities(
-    _ ids: [String], _ remote: any Remote, call: Call
+    _ ids: [String], _ remote: any Remote, call: Call,
+    deleted: (ChangeBatch.Deletion) -> Void = { _ in }
   ) throws(StoreError) -> [RecordID: BackendEntity] {
     var found: [RecordID: BackendEntity] = [:]
     for some in ids.chunks(of: remote.limits.idsPerQuery) {
       try call.repeating { () throws(StoreError) in
         _ = try remote.find(ids: Array(some), in: collection, call: call) {
           (batch) throws(StoreError) in
+          batch.deletions.forEach(deleted)
           for outline in batch.outlines {
             guard let id = outline.id else { continue }
             found[RecordID(id)] = try BackendEntity(

@@ -135,6 +135,11 @@ extension CollectionEngine {
         return (nil, true)
       } catch {
         guard error.kind == .notFound else { throw error }
+        if format.versionsOnlyRise {
+          // A later version may be here than the one that has gone: that is asked for.
+          try Refresher(self, local, remote: remote, call: call).refresh([id])
+          return (error, true)
+        }
         var isCertain = true
         _ = try sendGate.fence.forgetting([id], of: reading) { (ids) throws(StoreError) in
           isCertain = try local.version(of: id, in: collection) == before

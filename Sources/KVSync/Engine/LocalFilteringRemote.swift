@@ -52,10 +52,11 @@ package final class LocalFilteringRemote: Remote {
       return try find(named, of: query, in: collection, call: call, receive: receive)
     case .ids, .superset:
       let format = format(of: collection)
-      let (selected, answer) = try select(query, in: collection, call: call)
+      let selected = try select(query, in: collection, call: call)
       try RecordBatch.lend(
-        query.of(format).shown(selected).jsonArray(or: StoreError.noMemory), format, to: receive)
-      return answer
+        query.of(format).shown(selected.entities).jsonArray(or: StoreError.noMemory), format,
+        deletions: selected.deletions, to: receive)
+      return selected.answer
     }
   }
 
@@ -74,7 +75,8 @@ package final class LocalFilteringRemote: Remote {
         try Memory.require(record.count, or: StoreError.noMemory)
         return projection?.apply(to: record) ?? [UInt8](record)
       }
-      try RecordBatch.lend(shown.jsonArray(or: StoreError.noMemory), format, to: receive)
+      try RecordBatch.lend(
+        shown.jsonArray(or: StoreError.noMemory), format, deletions: batch.deletions, to: receive)
     }
   }
 
@@ -152,8 +154,8 @@ package final class LocalFilteringRemote: Remote {
     case .ids(let named) where named.isExact:
       return try count(named.ids, in: collection, call: call)
     case .ids, .superset:
-      let (selected, answer) = try select(query, in: collection, call: call)
-      return CountAnswer(count: selected.count, startedAt: answer.startedAt)
+      let selected = try select(query, in: collection, call: call)
+      return CountAnswer(count: selected.entities.count, startedAt: selected.answer.startedAt)
     }
   }
 
@@ -231,35 +233,46 @@ package final class LocalFilteringRemote: Remote {
     }
   }
 
-  /// What the filter selects, in the order in which the backend has it.
+  /// What a filter selects.
+  private struct Selected {
+    /// In the order in which the backend has them.
+    var entities: [[UInt8]] = []
+    var deletions: [ChangeBatch.Deletion] = []
+    var answer = ReadAnswer()
+
+    mutating func add(_ batch: RecordBatch) {
+      entities += batch.outlines.map { Array(batch.record($0)) }
+      deletions += batch.deletions
+    }
+  }
+
   private func select(
     _ query: Query, in collection: String, call: Call
-  ) throws(StoreError) -> (entities: [[UInt8]], answer: ReadAnswer) {
-    var selected: [[UInt8]] = []
+  ) throws(StoreError) -> Selected {
+    var selected = Selected()
     var uncounted = call
     // What the backend counts is more than what is selected here.
     uncounted.counted = nil
     if let named = longIDList(of: query, in: collection) {
-      let answer = try find(named, of: query, in: collection, call: uncounted) { batch in
-        selected += batch.outlines.map { Array(batch.record($0)) }
+      selected.answer = try find(named, of: query, in: collection, call: uncounted) {
+        selected.add($0)
       }
-      return (selected, answer)
+      return selected
     }
     let matcher = Matcher(query.filter, of: format(of: collection))
-    var answer = try remote.find(query.remoteSuperset, in: collection, call: uncounted) {
+    selected.answer = try remote.find(query.remoteSuperset, in: collection, call: uncounted) {
       (batch) throws(StoreError) in
-      let batch = try batch.checked().matching(matcher)
-      selected += batch.outlines.map { Array(batch.record($0)) }
+      selected.add(try batch.checked().matching(matcher))
     }
-    if answer.mayBeCut {
-      selected = []
-      answer.mayBeCut = false
-      answer.append(
+    if selected.answer.mayBeCut {
+      selected.entities = []
+      selected.answer.mayBeCut = false
+      selected.answer.append(
         try each(of: query, in: collection, call: uncounted) { (record) throws(StoreError) in
-          selected.append(try [UInt8](record, or: StoreError.noMemory))
+          selected.entities.append(try [UInt8](record, or: StoreError.noMemory))
         })
     }
-    return (selected, answer)
+    return selected
   }
 }
 

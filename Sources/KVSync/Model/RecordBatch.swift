@@ -3,14 +3,23 @@ package import KVJSON
 
 /// Records as a backend sent them: a text, and where in it each record is. The text is borrowed, for the duration of the
 /// call that it came with.
+///
+/// Some backends keep deletions among their records, and give them with what a query or ids have brought. They are no
+/// proof of what is gone: an answer may be older than what is here, which their versions tell.
 package struct RecordBatch {
   package let bytes: UnsafeRawBufferPointer
   /// Where the records are, each with its id.
   package private(set) var outlines: [EntityOutline]
+  /// What the answer says was deleted, whether a query would have selected it or not.
+  package let deletions: [ChangeBatch.Deletion]
 
-  package init(_ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline]) {
+  package init(
+    _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline],
+    deletions: [ChangeBatch.Deletion] = []
+  ) {
     self.bytes = bytes
     self.outlines = outlines
+    self.deletions = deletions
   }
 
   package var count: Int { outlines.count }
@@ -26,7 +35,7 @@ package struct RecordBatch {
   ) throws(StoreError) -> RecordBatch {
     var kept: [EntityOutline] = []
     for outline in outlines where try isWanted(record(outline)) { kept.append(outline) }
-    return RecordBatch(bytes, kept)
+    return RecordBatch(bytes, kept, deletions: deletions)
   }
 
   /// Throws `.proto` if one of its records has no id.
@@ -48,6 +57,7 @@ extension RecordBatch {
   /// Lends the records of a JSON array to `body`, as one batch. Throws `.proto` for what is none.
   package static func lend(
     _ array: [UInt8], _ format: RecordFormat = .default,
+    deletions: [ChangeBatch.Deletion] = [],
     to body: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) {
     let outlines: [EntityOutline]
@@ -55,7 +65,7 @@ extension RecordBatch {
       throw .badAnswer(error)
     }
     try array.withBorrowedBytes { (bytes) throws(StoreError) in
-      try body(RecordBatch(bytes, outlines))
+      try body(RecordBatch(bytes, outlines, deletions: deletions))
     }
   }
 }

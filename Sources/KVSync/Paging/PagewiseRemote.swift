@@ -96,11 +96,14 @@ extension PagewiseRemote {
     }
     let format = format(of: collection)
     var records: [[UInt8]] = []
+    var deletions: [ChangeBatch.Deletion] = []
     let answer = try eachPage(of: query, in: collection, call) { (batch) in
       records += batch.outlines.map { Array(batch.record($0)) }
+      deletions += batch.deletions
     }
     try RecordBatch.lend(
-      shown(records, query.of(format)).jsonArray(or: StoreError.noMemory), format, to: receive)
+      shown(records, query.of(format)).jsonArray(or: StoreError.noMemory), format,
+      deletions: deletions, to: receive)
     return answer
   }
 

@@ -45,12 +45,21 @@ struct PageIngestor {
   }
 
   func store(_ batch: RecordBatch, _ refreshed: inout Refreshed) throws(StoreError) {
+    refreshed.removed += try forget(known: batch.deletions)
     guard batch.count > 0 else { return }
     refreshed.pulled += try refresher.arrivals.store(
       batch.bytes, batch.outlines, in: local, of: reading)
     refreshed.received += batch.count
     if refreshed.ids != nil { refreshed.ids?.append(contentsOf: batch.outlines.compactMap(\.id)) }
     progress.advance(by: batch.count)
+  }
+
+  /// Deletes what an answer says is gone of what is here, unless a later version is; that counts as seen then. What is not
+  /// here needs no tombstone: this read has asked for everything.
+  func forget(known deletions: [ChangeBatch.Deletion]) throws(StoreError) -> Int {
+    guard !deletions.isEmpty else { return 0 }
+    let known = Set(try known(deletions.map(\.id)).map(RecordID.init))
+    return try refresher.forget(deletions.filter { known.contains(RecordID($0.id)) }, of: reading)
   }
 }
 
@@ -133,6 +142,7 @@ extension PageIngestor {
     return try call.repeating { () throws(StoreError) in
       var versions: [EntityVersion] = []
       let answer = try read(wanted) { (batch) throws(StoreError) in
+        _ = try forget(known: batch.deletions)
         versions += zip(try batch.ids(), batch.outlines).map {
           EntityVersion(id: $0, version: $1.version(in: batch.bytes))
         }

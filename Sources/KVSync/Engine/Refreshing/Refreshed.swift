@@ -33,6 +33,7 @@ extension Refreshed {
     startedAt = pages == 0 ? part.startedAt : nil
     pages += part.pages
     pulled += part.pulled
+    removed += part.removed
     received += part.received
     answered += part.answered
     isComplete = isComplete && part.isComplete

@@ -45,7 +45,7 @@ extension Refresher {
       let end = try remote.end(
         of: pages, query.selection, having: listed, in: collection, call: call)
       guard end.isComplete else { return nil }
-      refreshed.removed = try ingestor.finish(
+      refreshed.removed += try ingestor.finish(
         query, from: mark, isComplete: true, startedAt: pages.startedAt)
       return refreshed
     }
@@ -60,7 +60,7 @@ extension Refresher {
     if !all.isEmpty, differing.count == all.count { return nil }
     var refreshed = Refreshed()
     try ingestor.fetch(differing, &refreshed)
-    refreshed.removed = try ingestor.finish(
+    refreshed.removed += try ingestor.finish(
       query, from: mark, isComplete: true, startedAt: answer.startedAt)
     return refreshed
   }

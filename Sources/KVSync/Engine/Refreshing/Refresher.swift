@@ -57,7 +57,7 @@ struct Refresher {
       if !query.isPaged { ingestor.call.counted = ingestor.progress }
       let answer = try ingestor.ingest(whole, &refreshed)
       refreshed.isComplete = !query.isPaged && answer.isComplete
-      refreshed.removed = try ingestor.finish(
+      refreshed.removed += try ingestor.finish(
         query, from: mark, isComplete: refreshed.isComplete, startedAt: answer.startedAt)
       return refreshed
     }
@@ -88,14 +88,18 @@ struct Refresher {
   ) throws(StoreError) -> [String] {
     let mark = try local.beginRefresh(of: collection)
     return try fence.reading(since: mark) { (again) throws(StoreError) in
-      let found = try engine.backendEntities(ids, remote, call: call)
+      var gone = Dictionary(
+        ids.map { (RecordID($0), ChangeBatch.Deletion(id: $0)) }, uniquingKeysWith: { $1 })
+      let found = try engine.backendEntities(ids, remote, call: call) {
+        gone[RecordID($0.id)] = $0
+      }
       for (id, entity) in found {
         let outline = try arrivals.accepted(entity.bytes, as: id.text)
         try arrivals.store(entity.bytes, outline, in: local, of: again)
+        gone[id] = nil
         receive(id, entity)
       }
-      _ = try arrivals.forget(
-        ids.filter { found[RecordID($0)] == nil }, in: local, of: again)
+      _ = try forget(Array(gone.values), of: again)
       var missing: [String] = []
       for id in fence.settled(since: again) where found[RecordID(id)] != nil {
         let isHere = try local.lend(id, in: collection, writtenSince: nil) { _ in }
@@ -137,7 +141,7 @@ extension Refresher {
           of: pages, query.selection, having: refreshed.answered, in: collection, call: call)
       }
       refreshed.isComplete = end.isComplete && refreshed.isComplete
-      refreshed.removed = try ingestor.finish(
+      refreshed.removed += try ingestor.finish(
         query, from: mark, isComplete: refreshed.isComplete,
         startedAt: pages.startedAt ?? refreshed.startedAt)
       return refreshed
@@ -195,7 +199,8 @@ extension Refresher {
     }
   }
 
-  private func forget(
+  /// Deletes what the backend says is gone, unless a later version is here; gives how many.
+  func forget(
     _ gone: [ChangeBatch.Deletion], of reading: ReadWriteFence.Reading
   ) throws(StoreError) -> Int {
     var removed = 0
