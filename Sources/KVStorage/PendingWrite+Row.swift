@@ -45,10 +45,10 @@ extension PendingWrite {
   static let columns =
     """
     p.id, p.operation, p.revision, p.n, p.created, p.changed, p.attempts, p.error, p.sent, p.state, p.conditional,
-    p.condition
+    p.condition, p.base IS NULL
     """
   /// How many columns these are.
-  static let columnCount: Int32 = 12
+  static let columnCount: Int32 = 13
 
   /// Reads the first columns of the current row.
   init(row: borrowing Statement, of collection: String) {
@@ -62,5 +62,6 @@ extension PendingWrite {
     state = State(number: row.int64(9))
     isConditional = row.int64(10) != 0
     condition = row.text(11)
+    isNewThere = row.int64(12) != 0
   }
 }

@@ -63,6 +63,25 @@ def test_a_synced_store_starts_by_itself_and_sends_what_is_saved(
     phone.until("outboxStatus", isEmpty=True)
 
 
+def test_the_events_tell_what_a_write_does(device: Open, server: StandIn) -> None:
+    """A record is new also if the application has chosen its id."""
+    phone = device()
+    tasks = phone.client.collection("Task", type="synced")
+    phone.until("ready")
+    for act, operation in [
+        (lambda: tasks.save({"id": "t", "title": "T"}), "create"),
+        (lambda: tasks.save({**tasks["t"], "title": "U"}), "update"),
+        (lambda: tasks.remove_by_id("t"), "delete"),
+    ]:
+        act()
+        assert phone.until("outboxMutationEnqueued", id="t").operation == operation
+        assert phone.until("outboxMutationProcessed", id="t").operation == operation
+    refusal = [{"errorType": "Unauthorized", "message": "no"}]
+    fault(server, at="http", action="error", on="createTask", errors=refusal)
+    tasks.save({"id": "u", "title": "T"})
+    assert phone.until("outboxMutationFailed", id="u").operation == "create"
+
+
 def test_what_another_client_writes_arrives(device: Open, server: StandIn) -> None:
     phone = device()
     tasks = phone.client.collection("Task", type="synced")

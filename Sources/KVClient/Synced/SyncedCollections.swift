@@ -22,9 +22,14 @@ final class SyncedCollections: Sendable {
   }
 
   private let state: Monitor<State>
-  /// The last position in the queue that was told of; nil: nothing is told. Held while it is told, so that the events
-  /// come in their order.
-  private let toldOrder = Monitor<Int64?>(nil)
+  /// The last write in the queue that was told of; nil: nothing is told. Held while it is told, so that the events come in
+  /// their order.
+  private let told = Monitor<Told?>(nil)
+
+  private struct Told {
+    var order: Int64 = 0
+    var createdAt = Timestamp(milliseconds: 0)
+  }
 
   init(_ expressions: [RecordID: Query]) { state = Monitor(State(expressions: expressions)) }
 
@@ -100,7 +105,7 @@ final class SyncedCollections: Sendable {
     }
     synchroniser?.stop()
     pushing.cancel()
-    toldOrder.withLock { $0 = nil }
+    told.withLock { $0 = nil }
     signal()
   }
 
@@ -146,17 +151,24 @@ final class SyncedCollections: Sendable {
   func tellQueue(
     of local: any Outbox, _ tell: (PendingWrite) -> Void
   ) throws(StoreError) {
-    try toldOrder.withLock { (told) throws(StoreError) in
+    try told.withLock { (told) throws(StoreError) in
       guard running != nil else { return }
-      let isFirst = told == nil
-      var order = told ?? 0
-      while true {
-        let page = try local.waiting(after: order, limit: 500)
-        guard let last = page.last else { break }
-        if !isFirst { for write in page { tell(write) } }
-        order = last.order
+      var last = told ?? Told()
+      // Once the last one has gone, its position is given again.
+      let isThere = try local.waiting(after: last.order - 1, limit: 1).first.map {
+        $0.order == last.order && $0.createdAt == last.createdAt
       }
-      told = order
+      let newSince = told == nil || isThere == true ? nil : last.createdAt
+      if isThere != true { last.order = 0 }
+      while true {
+        let page = try local.waiting(after: last.order, limit: 500)
+        guard let end = page.last else { break }
+        if told != nil {
+          for write in page where newSince.map({ $0 < write.createdAt }) ?? true { tell(write) }
+        }
+        last = Told(order: end.order, createdAt: end.createdAt)
+      }
+      told = last
     }
   }
 }

@@ -38,6 +38,8 @@ package struct PendingWrite: Sendable, Equatable {
   package var state = State.waiting
   /// Whether it was sent, and has not been changed since it was sent for the first time.
   package var isAsFirstSent = false
+  /// Whether nothing is known of a version of the backend's that it changes: as far as one knows, it is new there.
+  package var isNewThere = false
   /// Whether it was saved or removed on a condition: then the backend must have the version that it started from, or
   /// nothing if there was none, whatever is done about other conflicts.
   package var isConditional = false
