@@ -169,6 +169,15 @@ def test_a_network_store_asks_the_server(device: Open, server: StandIn) -> None:
         tasks.remove_by_id("t", if_match={"rank": 5})
 
 
+def test_a_removal_by_a_query_removes_what_still_matches(device: Open, server: StandIn) -> None:
+    client = device()
+    stored(client)
+    tasks = client.collection("Task", "network")
+    tasks.save({"id": "u", "title": "A", "rank": 4})
+    assert tasks.remove({"rank": 4}) == 2
+    assert conditions(server, "deleteTask") == [{"rank": {"eq": 4}}] * 2
+
+
 @pytest.mark.parametrize(
     "filter", [{"id": "t"}, {"rank": {"$mod": [2, 0]}}, {"place.city": "Reno"}]
 )

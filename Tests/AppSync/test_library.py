@@ -65,6 +65,30 @@ def fill(server: StandIn, *ids: str) -> None:
     server.control("tables/Task", rows=[{"id": id, **made} for id in ids])
 
 
+def test_null_is_sent_where_something_was_and_what_is_missing_is_not(
+    device: Open, server: StandIn
+) -> None:
+    tasks = device().collection("Task")
+    tasks.save({"id": "t", "title": "A", "note": None, "rank": 1, "tags": ["x"]})
+    tasks.push()
+    assert inputs(server, "createTask") == [{"id": "t", "title": "A", "rank": 1, "tags": ["x"]}]
+    known = tasks["t"]
+    tasks.save({**known, "rank": None})
+    tasks.push()
+    del known["tags"]
+    tasks.save({**known, "_version": 2, "rank": None})
+    tasks.push()
+    # Nothing was there.
+    tasks.save({**tasks["t"], "note": None, "title": "B"})
+    tasks.push()
+    assert inputs(server, "updateTask") == [
+        {"id": "t", "rank": None, "_version": 1},
+        {"id": "t", "tags": None, "_version": 2},
+        {"id": "t", "title": "B", "_version": 3},
+    ]
+    assert {"note", "rank", "tags"}.isdisjoint(tasks["t"])
+
+
 def test_what_one_device_saves_another_one_finds(device: Open, server: StandIn) -> None:
     tasks = device("a").collection("Task")
     saved = tasks.save({"title": "Paint", "tags": ["x"], "place": {"city": "Reno"}})
