@@ -34,7 +34,7 @@ extension AppSyncRemote {
   }
 
   private func isRecent(_ moment: Int64) -> Bool {
-    let age = Double(Timestamp.now().milliseconds) / 1000 - Double(moment) / 1000
+    let age = Double(now().milliseconds) / 1000 - Double(moment) / 1000
     return age < service.configuration.syncInterval
   }
 }

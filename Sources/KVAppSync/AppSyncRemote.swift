@@ -1,4 +1,4 @@
-internal import KVBase
+package import KVBase
 package import KVJSON
 package import KVModels
 package import KVQuery
@@ -20,10 +20,16 @@ package final class AppSyncRemote: PagewiseRemote {
   }
 
   let service: AppSyncService
+  /// The time of this device.
+  let now: @Sendable () -> Timestamp
   private let tables: [RecordID: Table]
 
-  package init(_ service: AppSyncService, _ schema: ModelSchema) {
+  package init(
+    _ service: AppSyncService, _ schema: ModelSchema,
+    now: @escaping @Sendable () -> Timestamp = { Timestamp.now() }
+  ) {
     self.service = service
+    self.now = now
     let configuration = service.configuration
     let available = Set(configuration.credentials.keys)
     tables = Dictionary(

@@ -1,16 +1,16 @@
 internal import KVHTTP
 internal import KVJSON
 package import KVSync
-package import KVTransport
+internal import KVTransport
 
 /// One API: sends operations, and turns failures into errors. Safe from any thread.
 package final class AppSyncService: Sendable {
   let configuration: AppSyncConfiguration
-  let transport: Transport
+  let transport: any AppSyncTransport
   let authorizer: AppSyncAuthorizer
 
   /// The transport is shared, and stays the caller's to close.
-  package init(_ configuration: AppSyncConfiguration, _ transport: Transport) {
+  package init(_ configuration: AppSyncConfiguration, _ transport: any AppSyncTransport) {
     self.configuration = configuration
     self.transport = transport
     authorizer = AppSyncAuthorizer(configuration)

@@ -21,7 +21,7 @@ final class RealtimeConnection: Sendable {
     var deadline = Deadline.never
   }
 
-  private let socket: WebSocket
+  private let socket: any MessageSocket
   private let service: AppSyncService
   private let state = Monitor(State())
 
@@ -44,7 +44,7 @@ final class RealtimeConnection: Sendable {
     self.service = service
     let deadline = call.deadline.earlier(.after(seconds: Self.connectSeconds))
     do throws(TransportError) {
-      socket = try service.transport.open(
+      socket = try service.transport.socket(
         service.configuration.realtimeRequest(headers), until: deadline,
         cancellation: call.cancellation)
       try socket.send(RealtimeMessage.initialization)
