@@ -138,14 +138,17 @@ let package = Package(
     room(
       "KVServerLogic",
       looksInto: ["KVServerCore", "KVTransport", "CGnuTLS", "KVJSON", "KVBase"]),
+    room(
+      "KVServerOpenID",
+      looksInto: ["KVServerCore", "KVTransport", "CGnuTLS", "KVJSON", "KVBase"]),
     room("KVServerHTTP", looksInto: ["CMicrohttpd", "CSystem", "KVServerCore", "KVBase"]),
     room(
       "KVServerAdmin", looksInto: ["KVServerCore", "KVTransport", "KVJSON", "KVBase"]),
     room(
       "KVServer",
       looksInto: [
-        "KVServerAdmin", "KVServerHTTP", "KVServerLogic", "KVServerSQLite", "KVServerPostgres",
-        "KVServerCore",
+        "KVServerAdmin", "KVServerHTTP", "KVServerLogic", "KVServerOpenID", "KVServerSQLite",
+        "KVServerPostgres", "KVServerCore",
         "KVJSON", "KVBase",
       ]),
     .executableTarget(
@@ -188,8 +191,8 @@ let package = Package(
     tests(
       of: "KVServer",
       with: [
-        "KVServerAdmin", "KVServerHTTP", "KVServerLogic", "KVServerSQLite", "KVServerPostgres",
-        "KVServerCore",
+        "KVServerAdmin", "KVServerHTTP", "KVServerLogic", "KVServerOpenID", "KVServerSQLite",
+        "KVServerPostgres", "KVServerCore",
         "KVSQLite",
         "KVQuery", "KVJSON", "KVBase",
       ]),

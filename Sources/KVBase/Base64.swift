@@ -21,6 +21,19 @@ package enum Base64 {
     return String(decoding: out, as: UTF8.self)
   }
 
+  /// Encodes bytes in the form for URLs and files (section 5), without padding.
+  package static func encode(url bytes: [UInt8]) -> String {
+    let text = encode(bytes).utf8.compactMap { byte -> UInt8? in
+      switch byte {
+      case UInt8(ascii: "+"): UInt8(ascii: "-")
+      case UInt8(ascii: "/"): UInt8(ascii: "_")
+      case UInt8(ascii: "="): nil
+      default: byte
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
   /// Decodes Base64, with or without padding; nil for anything else.
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []

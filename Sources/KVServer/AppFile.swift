@@ -1,6 +1,7 @@
 internal import KVJSON
 internal import KVServerCore
 internal import KVServerLogic
+internal import KVServerOpenID
 
 /// The apps of a server that was told none, kept in the data directory; one is made at the first start.
 enum AppFile {
@@ -11,6 +12,8 @@ enum AppFile {
     var path: String
     /// The service that the file names.
     var logic: [LogicSettings] = []
+    /// The provider that the file names.
+    var identity: [OpenIDSettings] = []
   }
 
   static let name = "app.json"
@@ -25,7 +28,8 @@ enum AppFile {
       if configuration.apps.isEmpty { return nil }
       try configuration.checkApps()
       return Loaded(
-        apps: configuration.apps, isNew: false, path: path, logic: configuration.logic)
+        apps: configuration.apps, isNew: false, path: path, logic: configuration.logic,
+        identity: configuration.identity)
     } catch {
       throw Server.Failure("\(path): \(error.description)")
     }

@@ -2,6 +2,7 @@ internal import KVBase
 package import KVServerCore
 package import KVServerHTTP
 package import KVServerLogic
+package import KVServerOpenID
 
 extension Server {
   /// How a server is started. A value; the defaults are those of the command line.
@@ -43,6 +44,8 @@ extension Server {
     var discovery = Discovery()
     /// The operator's own services.
     package var logic: [LogicSettings] = []
+    /// The providers by which users log in.
+    package var identity: [OpenIDSettings] = []
     /// A file for the access log, `-` for standard output, nil for none.
     package var accessLog: String?
     var accessLogFormat = AccessLog.Format.text

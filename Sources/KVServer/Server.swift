@@ -3,6 +3,7 @@ internal import KVBase
 internal import KVServerCore
 package import KVServerHTTP
 internal import KVServerLogic
+internal import KVServerOpenID
 
 /// A running server. Safe from any thread.
 package final class Server: Sendable {
@@ -25,6 +26,7 @@ package final class Server: Sendable {
   private let metrics: MetricsServer?
   private let pools: [WorkerPool]
   private let logic: [any BusinessLogic]
+  private let providers: [any IdentityProvider]
   private let accessLog: AccessLog?
   /// Nil: all data is elsewhere.
   private let directory: ServerDirectory?
@@ -52,15 +54,19 @@ package final class Server: Sendable {
     if let ownApp {
       configuration.apps = ownApp.apps
       configuration.logic += ownApp.logic
+      configuration.identity += ownApp.identity
     }
     let logic = try Self.logic(configuration)
+    let providers = try Self.providers(configuration)
     self.logic = logic.all
+    self.providers = providers.all
     let workers = WorkerPool("kv-worker", threads: configuration.workers, limit: 100_000)
     let hashers = WorkerPool("kv-hasher", threads: configuration.hashers, limit: 1000)
     pools = [workers, hashers]
     let metrics = Metrics()
     service = try Self.service(
-      configuration, store, logic: logic, workers: workers, hashers: hashers, metrics: metrics,
+      configuration, store, logic: logic, providers: providers, workers: workers, hashers: hashers,
+      metrics: metrics,
       log: log)
     accessLog = try Self.accessLog(configuration)
     let accessLog = self.accessLog
@@ -105,6 +111,7 @@ package final class Server: Sendable {
     http.stop(graceSeconds: graceSeconds)
     metrics?.stop()
     for logic in logic { logic.close() }
+    for provider in providers { provider.close() }
     for pool in pools { pool.close() }
     service.close()
     accessLog?.close()
@@ -168,11 +175,12 @@ package final class Server: Sendable {
 
   private static func service(
     _ configuration: Configuration, _ store: any ServerStore,
-    logic: LogicTable, workers: WorkerPool,
-    hashers: WorkerPool, metrics: Metrics, log: Log
+    logic: AppTable<any BusinessLogic>, providers: AppTable<any IdentityProvider>,
+    workers: WorkerPool, hashers: WorkerPool, metrics: Metrics, log: Log
   ) throws(Failure) -> Service {
     var settings = Service.Settings()
     settings.logic = logic
+    settings.identity = providers
     settings.usesTLS = configuration.tls != nil
     settings.passwordCost = UInt(clamping: configuration.passwordCost)
     settings.sessionSeconds = configuration.sessionDays.map { Int64($0) * 86_400 }
@@ -190,22 +198,40 @@ package final class Server: Sendable {
     }
   }
 
-  private static func logic(_ configuration: Configuration) throws(Failure) -> LogicTable {
-    var logic = LogicTable()
+  private static func logic(
+    _ configuration: Configuration
+  ) throws(Failure) -> AppTable<any BusinessLogic> {
+    var logic = AppTable<any BusinessLogic>()
     for settings in configuration.logic {
       let client: HookClient
       do { client = try HookClient(settings) } catch { throw Failure("logic: \(error)") }
-      if let app = settings.app,
-        !configuration.apps.contains(where: { $0.key.hasSameBytes(as: app) })
-      {
-        throw Failure("business logic is for the app \(app), which is not served")
-      }
-      guard logic.add(client, of: settings.app) else {
-        throw Failure(
-          "\(settings.app.map { "the app \($0)" } ?? "an app") has business logic twice")
-      }
+      try add(client, of: settings.app, to: &logic, as: "business logic", configuration)
     }
     return logic
+  }
+
+  private static func providers(
+    _ configuration: Configuration
+  ) throws(Failure) -> AppTable<any IdentityProvider> {
+    var providers = AppTable<any IdentityProvider>()
+    for settings in configuration.identity {
+      let provider: OpenIDProvider
+      do { provider = try OpenIDProvider(settings) } catch { throw Failure("openid: \(error)") }
+      try add(provider, of: settings.app, to: &providers, as: "a provider of logins", configuration)
+    }
+    return providers
+  }
+
+  private static func add<Service>(
+    _ service: Service, of app: String?, to table: inout AppTable<Service>, as name: String,
+    _ configuration: Configuration
+  ) throws(Failure) {
+    if let app, !configuration.apps.contains(where: { $0.key.hasSameBytes(as: app) }) {
+      throw Failure("\(name) is for the app \(app), which is not served")
+    }
+    guard table.add(service, of: app) else {
+      throw Failure("\(app.map { "the app \($0)" } ?? "an app") has \(name) twice")
+    }
   }
 
   private static func accessLog(_ configuration: Configuration) throws(Failure) -> AccessLog? {

@@ -1,6 +1,7 @@
 internal import KVServerCore
 internal import KVServerHTTP
 internal import KVServerLogic
+internal import KVServerOpenID
 internal import KVServerPostgres
 
 /// One thing that can be set, on the command line as `--name value` and in a configuration file as
@@ -176,7 +177,13 @@ struct Setting: Sendable {
     },
     Setting("logic", "FILE", help: logicHelp) {
       configuration, text throws(Arguments.Misuse) in
-      configuration.logic.append(try logic(text))
+      let settings: LogicSettings = try fromFile("logic", text, by: LogicSettings.init)
+      configuration.logic.append(settings)
+    },
+    Setting("openid", "FILE", help: openIDHelp) {
+      configuration, text throws(Arguments.Misuse) in
+      let settings: OpenIDSettings = try fromFile("openid", text, by: OpenIDSettings.init)
+      configuration.identity.append(settings)
     },
     .number("event-threads", 1...256, help: "threads that carry connections [2]") {
       $0.eventThreads = $1
@@ -196,6 +203,9 @@ struct Setting: Sendable {
 
   private static let logicHelp =
     "business logic: a JSON file with url, secret, hooks and endpoints of a service; may be repeated [none]"
+
+  private static let openIDHelp =
+    "logins by a provider of OpenID Connect: a JSON file with issuer, client-id and secret; may be repeated [none]"
 
   private static let lookupHelp =
     "members that users find each other by, and see of each other; off: none "
@@ -256,14 +266,14 @@ struct Setting: Sendable {
   }
 
   /// A file of settings, or, in a configuration file, the settings themselves.
-  private static func logic(_ text: String) throws(Arguments.Misuse) -> LogicSettings {
-    do {
-      return try LogicSettings(text.hasPrefix("{") ? text : try TextFile.read(text))
-    } catch let failure as TextFile.Failure {
-      throw misuse("logic", "takes a file: \(failure.description)")
-    } catch {
-      throw misuse("logic", "\(error)")
+  private static func fromFile<Settings>(
+    _ name: String, _ text: String, by read: (String) throws(SettingsReader.Failure) -> Settings
+  ) throws(Arguments.Misuse) -> Settings {
+    let settings: String
+    do { settings = text.hasPrefix("{") ? text : try TextFile.read(text) } catch {
+      throw misuse(name, "takes a file: \(error.description)")
     }
+    do { return try read(settings) } catch { throw misuse(name, error.description) }
   }
 
   /// `OPERATION=RULE`.

@@ -22,13 +22,13 @@ package final class HookClient: BusinessLogic {
   private let cancellation = Cancellation()
 
   /// Fails if the system has no thread or descriptor for it.
-  package init(_ settings: LogicSettings) throws(LogicSettings.Failure) {
+  package init(_ settings: LogicSettings) throws(SettingsReader.Failure) {
     self.settings = settings
     var options = TransportOptions()
     options.connections = settings.concurrency
     options.connectSeconds = settings.seconds
     do { transport = try Transport(options) } catch {
-      throw LogicSettings.Failure(description: error.message)
+      throw SettingsReader.Failure(error.message)
     }
   }
 

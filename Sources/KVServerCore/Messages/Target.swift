@@ -12,9 +12,7 @@ package struct Target: Sendable, Equatable {
   }
 
   /// The first parameter of this name.
-  package subscript(_ name: String) -> String? {
-    parameters.first { $0.name == name }?.value
-  }
+  package subscript(_ name: String) -> String? { parameters[name] }
 
   /// Reads a request target; nil if it has spaces or control characters, an escape is broken, or the text is not UTF-8.
   ///
@@ -61,6 +59,12 @@ package struct Target: Sendable, Equatable {
     return path
   }
 
+  /// The names and values of a form; nil: an escape in it is broken, or it is not UTF-8.
+  package static func form(_ text: String) -> [Parameter]? {
+    var text = text
+    return text.withUTF8 { parameters($0[...]) }
+  }
+
   private static func parameters(_ bytes: Bytes) -> [Parameter]? {
     var parameters: [Parameter] = []
     for piece in bytes.split(separator: UInt8(ascii: "&")) {
@@ -85,6 +89,11 @@ package struct Target: Sendable, Equatable {
     }
     return bytes
   }
+}
+
+extension [Target.Parameter] {
+  /// The value of the first one of this name.
+  package subscript(_ name: String) -> String? { first { $0.name == name }?.value }
 }
 
 /// Replaces `%41` by `A` (and `+` by a space if asked to); nil if an escape is broken, or the result is
@@ -124,6 +133,16 @@ package func percentEncoded(_ text: String) -> String {
     }
   }
   return String(decoding: bytes, as: UTF8.self)
+}
+
+/// Names and values as a form, or as the parameters of an address.
+package func formEncoded(_ items: [(name: String, value: String)]) -> String {
+  items.map { "\($0.name)=\(percentEncoded($0.value))" }.joined(separator: "&")
+}
+
+/// An address with more parameters.
+package func addressed(_ address: String, _ items: [(name: String, value: String)]) -> String {
+  address + (address.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + formEncoded(items)
 }
 
 private func hexValue(_ byte: UInt8) -> UInt8? {

@@ -51,6 +51,8 @@ enum Route: Sendable, Equatable {
   case streamSubscribe(app: String, LiveStream)
   case streamUnsubscribe(app: String, LiveStream)
   case substreams(app: String, stream: String)
+  /// Logins on a provider's page; the app is among the parameters.
+  case oauth(OAuthCall)
   /// A long poll of Live Service: it carries its credentials among its parameters.
   case poll(key: String, channels: String)
   case pubNub(PubNubCall)
@@ -67,6 +69,9 @@ enum Route: Sendable, Equatable {
     case ("group", 2): self = .userGroup(app: path[1], id: path[2])
     case ("stream", _): self.init(stream: Array(rest))
     case ("rpc", _): self.init(rpc: Array(rest))
+    case ("v3", 2) where path[1] == "oauth":
+      guard let call = OAuthCall(name: path[2]) else { return nil }
+      self = .oauth(call)
     case ("v2", _), ("time", _), ("publish", _): self.init(pubNub: path)
     default: return nil
     }
@@ -161,6 +166,7 @@ enum Route: Sendable, Equatable {
   var methods: [Request.Method] {
     switch self {
     case .pubNub(.publish(_, _, _, let message)): message == nil ? [.post] : [.get]
+    case .oauth(let call): call == .token ? [.post] : [.get]
     case .health, .metrics, .ping, .collections, .count, .delta, .me, .sessions, .poll, .pubNub,
       .substreams:
       [.get]
@@ -196,7 +202,7 @@ enum Route: Sendable, Equatable {
   /// The app key in the path; nil: the path names none.
   var app: String? {
     switch self {
-    case .health, .metrics, .poll, .pubNub: nil
+    case .health, .metrics, .oauth, .poll, .pubNub: nil
     case .ping(let app), .collections(let app), .collection(let app, _), .entity(let app, _, id: _),
       .count(let app, _),
       .delta(let app, _), .group(let app, _), .batch(let app, _), .history(let app, _),
@@ -212,6 +218,23 @@ enum Route: Sendable, Equatable {
       .streamPublish(let app, _), .streamSubscribe(let app, _), .streamUnsubscribe(let app, _),
       .substreams(let app, _):
       app
+    }
+  }
+}
+
+/// Requests of a login on a page, which Kinvey's SDKs know as Mobile Identity Connect.
+enum OAuthCall: Sendable, Equatable {
+  /// A browser that wants to log in, and the same after it has.
+  case page, callback
+  /// A client that changes a code, or a refresh token, into tokens.
+  case token
+
+  init?(name: String) {
+    switch name {
+    case "auth": self = .page
+    case "callback": self = .callback
+    case "token": self = .token
+    default: return nil
     }
   }
 }

@@ -11,6 +11,7 @@ package enum RouteName: Int, Sendable {
   case usernameExists, mail, verifyAddress, removeCollection, custom
   case register, unregister, subscribe, unsubscribe
   case stream, streamPublish, streamSubscribe, streamUnsubscribe, substreams
+  case loginPage, loginCallback, loginTokens
   case poll, presence, publish, time
 
   /// The name of what a decoded path leads to.
@@ -60,6 +61,9 @@ extension Route {
     case .streamSubscribe: .streamSubscribe
     case .streamUnsubscribe: .streamUnsubscribe
     case .substreams: .substreams
+    case .oauth(.page): .loginPage
+    case .oauth(.callback): .loginCallback
+    case .oauth(.token): .loginTokens
     case .poll: .poll
     case .pubNub(.time): .time
     case .pubNub(.presence): .presence

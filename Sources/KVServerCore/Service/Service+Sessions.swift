@@ -4,9 +4,7 @@ internal import KVJSON
 extension Service {
   func login(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
     let object = try Self.object(call.body)
-    if object["_socialIdentity"] != nil {
-      throw ServerError(.featureUnavailable, "users can only log in with a name and a password")
-    }
+    if let identity = object["_socialIdentity"] { return try login(with: identity, call) }
     guard let name = object["username"]?.stringValue,
       let password = object["password"]?.stringValue
     else { throw ServerError(.incompleteRequestBody, "username and password are required") }

@@ -33,7 +33,8 @@ package final class Service: RequestHandler, Sendable {
     /// The largest body, and the longest work on one request.
     package var bodyBytes = 0
     package var workSeconds = 0
-    package var logic = LogicTable()
+    package var logic = AppTable<any BusinessLogic>()
+    package var identity = AppTable<any IdentityProvider>()
 
     package init() {}
   }
@@ -198,7 +199,7 @@ package final class Service: RequestHandler, Sendable {
       // Business logic may be asked, which takes as long as it takes.
       (request.method == .get || request.method == .head) && settings.logic.find(app) == nil
         ? ifLocal : workers
-    case .login: hashers
+    case .login: Self.isByProvider(request) ? workers : hashers
     case .users: request.method == .post ? hashers : workers
     case .user: request.method == .put ? hashers : workers
     case .password: hashers
@@ -208,7 +209,8 @@ package final class Service: RequestHandler, Sendable {
       .tokens, .sessions, .restoreUser, .userGroups, .userGroup,
       .usernameExists, .mail, .verifyAddress, .removeCollection, .customEndpoint, .register,
       .unregister, .subscribe, .unsubscribe, .poll,
-      .streamACL, .streamPublish, .streamSubscribe, .streamUnsubscribe, .substreams, .metrics:
+      .streamACL, .streamPublish, .streamSubscribe, .streamUnsubscribe, .substreams, .metrics,
+      .oauth:
       workers
     }
   }
@@ -219,6 +221,7 @@ package final class Service: RequestHandler, Sendable {
       if request.budget.exhaustion != nil { throw ServerError(.stopping) }
       if case .pubNub(let call) = route { return try pubNub(request, call) }
       if case .metrics = route { return try metrics(request) }
+      if case .oauth(let call) = route { return oauth(request, call) }
       guard let key = route.app else { return try health() }
       // Once more: a session may have ended while the request waited for its turn.
       let call = try open(request, route, app: key)
@@ -282,7 +285,7 @@ package final class Service: RequestHandler, Sendable {
   private func perform(_ call: AuthenticatedRequest, _ route: Route) throws(ServerError) -> Response
   {
     switch route {
-    case .health, .metrics, .poll, .pubNub: try health()
+    case .health, .metrics, .oauth, .poll, .pubNub: try health()
     case .ping: ping(call)
     case .collections: try collections(call)
     case .collection(_, let name): try collection(call, name)
