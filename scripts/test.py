@@ -245,9 +245,10 @@ SECTIONS = [
     ),
     Section(
         "operator",
-        "What operators meet: metrics as Prometheus reads them",
+        "What operators meet: metrics, administration, logins by a provider",
         ["pytest Tests/Operator"],
-        env={"PYTHONPATH": f"{ROOT}/scripts"},
+        limit=600,
+        env={"PYTHONPATH": f"{ROOT}/bindings/python/src:{ROOT}/scripts"},
     ),
     Section(
         "browser",

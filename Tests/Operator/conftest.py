@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from admin import Approach
 from kvstored import CHECKOUT, Server
 
 MASTER = "Basic " + base64.b64encode(b"kid:mas").decode()
@@ -57,6 +58,14 @@ def start(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Start]:
     yield run
     for server in servers:
         server.stop()
+
+
+@pytest.fixture(params=["http", "direct"])
+def place(request: pytest.FixtureRequest, start: Start, tmp_path: Path) -> Approach:
+    """Run a server; its data is reached over HTTP or directly."""
+    return Approach(
+        start("--delta-days", "15"), tmp_path / "data", is_direct=request.param == "direct"
+    )
 
 
 def call(

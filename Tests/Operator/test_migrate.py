@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from admin import ENVIRONMENT, FAILED, MISUSE, NOT_FOUND, PARTLY, command, rows
 from conftest import APP, MASTER, call, sign_up
 from kvstored import PROGRAM, Server
-from test_admin import ENVIRONMENT, FAILED, MISUSE, NOT_FOUND, PARTLY, command, rows
 
 PATH = "/appdata/kid/books"
 
