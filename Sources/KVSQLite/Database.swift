@@ -147,6 +147,21 @@ package final class Database: Sendable {
     return try Snapshot(readers)
   }
 
+  /// Begins to read one state of the data by two connections, for two threads; nil if others commit all the time.
+  package func sameSnapshots() throws(SQLiteError) -> (Snapshot, Snapshot)? {
+    // Nobody has committed between its two questions, so both snapshots, which were made in between, are of one state.
+    try withReader { (witness: borrowing Connection) throws(SQLiteError) in
+      for _ in 0..<3 {
+        let before = try witness.integer("PRAGMA data_version")
+        let (first, second) = (try snapshot(), try snapshot())
+        if try witness.integer("PRAGMA data_version") == before { return (first, second) }
+        first.close()
+        second.close()
+      }
+      return nil
+    }
+  }
+
   /// Copies the log into the file as far as readers allow, without waiting for anybody.
   package func checkpoint() throws(SQLiteError) {
     try withReader { (connection: borrowing Connection) throws(SQLiteError) in

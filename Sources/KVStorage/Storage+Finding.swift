@@ -63,7 +63,7 @@ extension Storage {
   }
 
   /// Whether the rows that a plan has read may be used.
-  private func isValid(_ plan: Plan, _ db: borrowing Connection) throws(SQLiteError) -> Bool {
+  func isValid(_ plan: Plan, _ db: borrowing Connection) throws(SQLiteError) -> Bool {
     guard try indexes.isCurrent(plan, on: db) else { return false }
     return try ownership.isKept(reading: db)
   }

@@ -83,6 +83,9 @@ extension Storage {
   package func count(
     _ query: Query, in collection: String, writtenSince: Timestamp?, within budget: WorkBudget
   ) throws(StoreError) -> Int {
+    if writtenSince == nil, let count = try countTogether(query, in: collection, within: budget) {
+      return query.countOfPage(of: count)
+    }
     let count = try readSnapshot(of: collection, within: budget) {
       (db, table) throws(SQLiteError) in
       let plan = try indexes.plan(query, table, writtenSince: writtenSince, on: db)
@@ -91,7 +94,13 @@ extension Storage {
       try note(plan, found: count, on: db)
       return count
     }
-    let afterSkip = max(0, (count ?? 0) - max(0, query.skip))
-    return min(afterSkip, query.limit ?? .max)
+    return query.countOfPage(of: count ?? 0)
+  }
+}
+
+extension Query {
+  /// How many entities the page has if so many match.
+  fileprivate func countOfPage(of count: Int) -> Int {
+    min(max(0, count - max(0, skip)), limit ?? .max)
   }
 }

@@ -94,4 +94,12 @@ struct TableQuery: Sendable {
     }
     return "SELECT count(*) FROM \(sql: table.entities) WHERE \(condition)"
   }
+
+  /// The same of a range of row numbers, without an index.
+  func count(of rows: ClosedRange<Int64>) -> SQLFragment {
+    """
+    SELECT count(*) FROM \(sql: table.entities)
+    WHERE n BETWEEN \(bind: rows.lowerBound) AND \(bind: rows.upperBound) AND \(condition)
+    """
+  }
 }
