@@ -23,7 +23,7 @@ help:
 	@echo 'make test       every test; ONLY="swift python" runs some (scripts/test.py --list)'
 	@echo 'make packages-check   installs the packages into fresh Debian systems; as root, some minutes'
 	@echo 'make torture    WORLDS=20000 simulated worlds, SECONDS=300 of bad network, KILLS=500, fuzzing: build/torture.json'
-	@echo 'make bench      measures against hand-written C; writes build/bench.json, docs/benchmarks.md'
+	@echo 'make bench      measures against hand-written C; writes docs/benchmarks.json, docs/benchmarks.md'
 	@echo 'make install    headers, library, pkg-config, CMake and kvstored into PREFIX ($(PREFIX)); LIBDIR, DESTDIR work'
 	@echo 'make uninstall  removes what install put there'
 	@echo 'make format     formats Swift, Python and Go;  make lint  only looks'

@@ -27,7 +27,8 @@ void data_free(data *made);
 /* A pseudo-random number; the same sequence for the same state. */
 unsigned data_random(unsigned *state);
 
-/* Seconds of a clock that never goes back. */
+/* Seconds of a clock that never goes back; with KVSTORE_BENCH_CLOCK=processor in the environment the time that all threads of
+ * the process have worked, which other programs change little. */
 double data_now(void);
 
 /* The most memory that this process ever had, in KiB: since it was started, while getrusage() would count
