@@ -165,7 +165,12 @@ let package = Package(
     tests(of: "KVModels", with: ["KVJSON", "KVBase"]),
     tests(of: "KVQuery", with: ["KVJSON"]),
     tests(of: "KVSQLite", with: ["KVQuery", "KVJSON"]),
-    tests(of: "KVSync", with: ["KVStorage", "KVCallback", "KVQuery", "KVJSON", "KVBase"]),
+    tests(
+      of: "KVSync",
+      with: [
+        "KVStorage", "KVCallback", "KVAppSync", "KVModels", "KVTransport", "KVQuery", "KVJSON",
+        "KVBase",
+      ]),
     tests(
       of: "KVStorage",
       with: ["KVSQLite", "KVSync", "KVQuery", "KVJSON", "KVBase", "storage-saver"]),

@@ -150,69 +150,20 @@ final class FakeBackend: @unchecked Sendable {
 /// One client's way to the backend, which loses what the seed says.
 ///
 /// `@unchecked Sendable`: a simulated world runs on one thread.
-final class FakeNetwork: IDPagedRemote, @unchecked Sendable {
-  /// How likely a request is lost, an answer is lost or lacks something, the backend fails, a request arrives twice, or is
-  /// overtaken by those of others, in percent; and how likely a create that is lost is only late.
-  struct Weather {
-    var lostRequests: UInt64 = 0
-    var lostAnswers: UInt64 = 0
-    /// Of a batch: some of its writes are not in the answer.
-    var halfAnswers: UInt64 = 0
-    var serverErrors: UInt64 = 0
-    var doubledRequests: UInt64 = 0
-    var overtakenRequests: UInt64 = 0
-    var lateCreates: UInt64 = 0
-  }
-
+final class FakeNetwork: FaultyLine, IDPagedRemote, @unchecked Sendable {
   private let backend: FakeBackend
   private let user: String
-  private var random: Seed
-  var weather = Weather()
-  /// What else happens in the client while the backend has carried a request out and the answer travels.
-  var meanwhile: (inout Seed) -> Void = { _ in }
-  /// Live messages arrive, before a request was carried out and while the answer travels.
-  var deliver: (inout Seed) -> Void = { _ in }
-  /// What others do before a request arrives that is overtaken.
-  var before: (inout Seed) -> Void = { _ in }
-  /// Runs before the backend carries a request out, while its answer travels, and between the parts of an answer.
-  var pause: () -> Void = {}
 
   init(_ backend: FakeBackend, user: String, seed: UInt64) {
     self.backend = backend
     self.user = user
-    random = Seed(seed)
+    super.init(Seed(seed))
   }
 
-  /// One request: perhaps it does not arrive, perhaps its answer does not. `lose` is called if it does not arrive now.
-  private func exchange<R>(
-    losing lose: () -> Void = {}, _ body: () throws(StoreError) -> R
-  ) throws(StoreError) -> R {
-    let lost = StoreError(.network, "Lost.")
-    if random.next() % 100 < weather.lostRequests {
-      lose()
-      throw lost
-    }
-    if random.next() % 100 < weather.overtakenRequests { before(&random) }
-    if backend.absence > 0 {
-      backend.absence -= 1
-      throw lost
-    }
-    if random.next() % 100 < weather.serverErrors {
-      var error = StoreError(.server, "Out of order.")
-      error.statedClass = .passing
-      throw error
-    }
-    deliver(&random)
-    pause()
-    // What arrives twice is answered twice; the first answer is the one that counts.
-    let outcome = Result { () throws(StoreError) in try body() }
-    pause()
-    let result = try outcome.get()
-    if random.next() % 100 < weather.doubledRequests { _ = try? body() }
-    if random.next() % 4 == 0 { meanwhile(&random) }
-    deliver(&random)
-    if random.next() % 100 < weather.lostAnswers { throw lost }
-    return result
+  override func meetsAbsence() -> Bool {
+    guard backend.absence > 0 else { return false }
+    backend.absence -= 1
+    return true
   }
 
   func find(
@@ -294,9 +245,7 @@ final class FakeNetwork: IDPagedRemote, @unchecked Sendable {
         index,
         Result { () throws(StoreError) in
           halved(
-            try exchange {
-              delay(writes[index])
-            } _: { () throws(StoreError) in
+            try exchange(losing: { delay(writes[index]) }) { () throws(StoreError) in
               try carryOut(writes[index])
             })
         })

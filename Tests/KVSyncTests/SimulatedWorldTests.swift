@@ -7,9 +7,9 @@ import KVSync
 import KVTestSupport
 import Testing
 
-/// Several clients on one backend, on real database files, over a network that loses, delays, doubles, cuts and
-/// reorders messages, creates for as long as it likes, with a server that restarts, in processes that die between any two transactions; everything
-/// by one seed. Some reads ask for everything, some for pages, some for changes only; some calls repeat what
+/// Several clients on one backend – one as Kinvey's, or an API of AppSync at the transport –, on real database files, over a network that loses, delays, doubles, cuts and
+/// reorders messages, creates for as long as it likes, with a server that restarts, in processes that die between any two
+/// transactions; everything by one seed. Some reads ask for everything, some for pages, some for changes only; some calls repeat what
 /// failed. Some clients take in live data, whose messages arrive at any time, in the middle of requests too.
 ///
 /// Some clients see the backend through functions that speak JSON. Some backends take batches of writes, and their answers may lack some of them.
@@ -19,7 +19,7 @@ import Testing
 /// keeps the conditions of writes or one that does not; what is left open is decided at the end, at random.
 /// Nobody else changes an entity of one's own, so that no strategy may lose anything of these.
 ///
-/// `KV_WORLDS` says how many worlds. One that failed is repeated by
+/// `KV_WORLDS` says how many worlds of each backend. One that failed is repeated by
 /// `KV_TEST_SEED=… swift test --disable-xctest --filter SimulatedWorldTests`; `KV_WORLDS_REPORT` names a file for what
 /// came of them all, as JSON.
 @Suite("A simulated world") struct SimulatedWorldTests {
@@ -36,13 +36,16 @@ import Testing
     print("worlds from \(seeds)")
     let chosen = given ? [seeds] : (0..<Self.worlds).map { _ in Seed(seeds.next() >> 1) }
     // Worlds know nothing of each other: as many at the same time as there are processors.
-    let findings = concurrentMap(chosen.count, threads: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) {
+    let worlds = chosen.flatMap { seed in WorldKind.allCases.map { (seed: seed, kind: $0) } }
+    // Worlds know nothing of each other: as many at the same time as there are processors.
+    let findings = concurrentMap(worlds.count, threads: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) {
       index -> [String] in
-      do { return try SimulatedWorld(chosen[index]).run() } catch {
-        return ["the world ended: \(error): \(chosen[index])"]
+      let (seed, kind) = worlds[index]
+      do { return try SimulatedWorld(seed, kind).run().map { "\($0) \(kind)" } } catch {
+        return ["the world ended: \(error): \(seed) \(kind)"]
       }
     }
-    try report(chosen, findings)
+    try report(worlds.map(\.seed), findings)
     for finding in findings.joined() { Issue.record("\(finding)") }
   }
 
@@ -62,11 +65,23 @@ import Testing
   }
 }
 
+/// What the clients of a world speak to.
+private enum WorldKind: CaseIterable {
+  case keyValue, appSync
+
+  func backend(_ random: inout Seed) throws -> any WorldBackend {
+    switch self {
+    case .keyValue: KeyValueWorld(&random)
+    case .appSync: try AppSyncWorld(&random)
+    }
+  }
+}
+
 /// A backend and clients whose steps are drawn from a seed.
 private final class SimulatedWorld {
   private let seed: Seed
   private var random: Seed
-  private let backend = FakeBackend()
+  private let backend: any WorldBackend
   private let directory = TemporaryDirectory(inMemory: true)
   private let strategy: ConflictStrategy
   private var members: [Member] = []
@@ -74,30 +89,23 @@ private final class SimulatedWorld {
   private var isInterrupted = false
   private var findings: [String] = []
 
-  init(_ seed: Seed) throws {
+  init(_ seed: Seed, _ kind: WorldKind) throws {
     self.seed = seed
     random = seed
     strategy =
       ConflictStrategy.allCases[Int(random.next() % UInt64(ConflictStrategy.allCases.count))]
-    let keepsConditions = random.next() % 2 == 0
-    // Who takes batches, of so many writes, keeps conditions.
-    let maxBatchWrites = keepsConditions ? Int(random.next() % 6) : 1
+    backend = try kind.backend(&random)
     for number in 0..<Int(2 + random.next() % 7) {
-      let network = FakeNetwork(backend, user: "user\(number)", seed: random.next())
-      network.keepsConditions = keepsConditions
-      network.limits.writesPerBatch = max(1, maxBatchWrites)
+      let connection = try backend.connect("user\(number)", &random)
       let path = directory.file("\(number).kvs")
-      let speaksJSON = random.next() % 3 == 0
-      let remote: any Remote =
-        speaksJSON
-        ? try JSONNetwork(network, pageSize: Int(1 + random.next() % 4)).remote : network
       let member = try Member(
-        number, at: path, network: network, remote: remote, strategy: strategy,
-        ids: Seed(random.next()),
-        answers: Seed(random.next()))
-      network.before = { [unowned self, unowned member] random in interrupt(member, &random) }
-      network.deliver = { [unowned self, unowned member] random in
-        member.listen(to: backend.published, &random)
+        number, at: path, connection: connection, backend: backend, strategy: strategy,
+        ids: Seed(random.next()), answers: Seed(random.next()))
+      connection.line.before = { [unowned self, unowned member] random in
+        interrupt(member, &random)
+      }
+      connection.line.deliver = { [unowned member] random in
+        try? member.listen(&random)
       }
       members.append(member)
     }
@@ -107,11 +115,13 @@ private final class SimulatedWorld {
   func run() throws -> [String] {
     for _ in 0..<40 {
       let member = members[Int(random.next() % UInt64(members.count))]
-      member.network.weather = FakeNetwork.Weather(
+      member.line.weather = FaultyLine.Weather(
         lostRequests: random.next() % 30, lostAnswers: random.next() % 30,
         halfAnswers: random.next() % 30,
         serverErrors: random.next() % 10, doubledRequests: random.next() % 10,
-        overtakenRequests: random.next() % 10, lateCreates: random.next() % 100)
+        overtakenRequests: random.next() % 10, lateCreates: random.next() % 100,
+        staleReads: random.next() % 30)
+      backend.wait(&random)
       // The server is restarted: what follows finds nobody for a while.
       if random.next() % 16 == 0 { backend.absence = Int(random.next() % 6) }
       if random.next() % 8 == 0 {
@@ -127,7 +137,7 @@ private final class SimulatedWorld {
   }
 
   private func act(_ member: Member, _ random: inout Seed) throws {
-    member.listen(to: backend.published, &random)
+    try? member.listen(&random)
     try member.act(&random)
     if member.store.isDead { try member.restart() }
   }
@@ -145,12 +155,12 @@ private final class SimulatedWorld {
   private func heal() throws {
     backend.absence = 0
     for member in members {
-      member.network.weather = FakeNetwork.Weather()
-      member.network.meanwhile = { _ in }
+      member.line.weather = FaultyLine.Weather()
+      member.line.meanwhile = { _ in }
       member.store.callsLeft = nil
       // First, because a message that comes during the push may queue a deletion, which goes with the next one: nothing
       // but conflicts may be left by this one.
-      try member.listenToAll(backend.published)
+      try member.listenToAll(&random)
       let result = try member.engine.push(member.call())
       let isAllowed = strategy != .clientWins && strategy != .serverWins
       require(
@@ -167,7 +177,7 @@ private final class SimulatedWorld {
         require(result.push.errors.isEmpty, "errors at the end: \(result.push.errors)")
       }
     }
-    for member in members { try member.listenToAll(backend.published) }
+    for member in members { try member.listenToAll(&random) }
   }
 
   private func require(_ isSo: Bool, _ otherwise: @autoclosure () -> String) {
@@ -175,27 +185,30 @@ private final class SimulatedWorld {
   }
 
   private func check() {
-    let expected = backendContents
+    let expected = backend.contents
     for member in members {
       require((try? member.engine.pendingCount()) == 0, "wedged: a queue is not empty")
       require(member.contents == expected, "divergent: a client and the backend differ")
-      for (id, expected) in member.acknowledged {
-        let found = backend.entities[id]?["value"] ?? .null
-        require(expected.contains(found), "lost: acknowledged \(expected), found \(found)")
+      for (id, states) in member.acknowledged {
+        let found = expected[id]?["value"] ?? .null
+        require(states.contains(found), "lost: \(id) acknowledged \(states), found \(found)")
       }
     }
-    let names = backend.entities.values.compactMap { $0["name"]?.stringValue }
+    let names = expected.values.compactMap { $0["name"]?.stringValue }
     require(Set(names).count == names.count, "doubled: a create happened twice")
+    for (id, entity) in expected {
+      guard let value = entity["value"] else { continue }
+      require(
+        entity["tags"] == [value], "doubled: \(id) has \(value), tags \(entity["tags"] ?? .null)")
+    }
   }
-
-  private var backendContents: [String: JSONValue] { backend.entities.mapValues { .object($0) } }
 }
 
 /// One process with its file.
 private final class Member {
-  let network: FakeNetwork
-  /// The network, or functions that speak JSON before it.
-  private let remote: any Remote
+  private let connection: any WorldConnection
+  private let collection: String
+  private let format: RecordFormat
   private(set) var store: DyingStore
   private(set) var engine: CollectionEngine
   /// For each of its own entities what it may be at the end: the last acknowledged state (null:
@@ -207,44 +220,44 @@ private final class Member {
   private var made = 0
   private let strategy: ConflictStrategy
   private let takesInLiveData: Bool
-  /// How many live messages have arrived.
-  private var receivedCount = 0
   /// What the handler of conflicts answers.
   private let answers: Monitor<Seed>
 
   init(
-    _ number: Int, at path: String, network: FakeNetwork, remote: any Remote,
+    _ number: Int, at path: String, connection: any WorldConnection, backend: any WorldBackend,
     strategy: ConflictStrategy, ids: Seed, answers: Seed
   ) throws {
     self.number = number
     self.path = path
-    self.network = network
-    self.remote = remote
+    self.connection = connection
+    (collection, format) = (backend.collection, backend.format)
     self.strategy = strategy
     self.ids = Monitor(ids)
     self.answers = Monitor(answers)
     takesInLiveData = number % 3 != 0
-    store = try Self.open(path, self.ids)
-    engine = Member.engine(store, remote: remote, number: number)
+    store = try Self.open(path, format, ids: self.ids)
+    engine = Self.engine(store, connection, of: backend.collection, number: number)
     engine.setConflictHandler(handler)
-    network.meanwhile = { [unowned self] random in
+    line.meanwhile = { [unowned self] random in
       random.next() % 2 == 0
         ? update(&random, .forceLocal) : delete(&random, .forceLocal)
     }
   }
 
+  var line: FaultyLine { connection.line }
+
   private static func engine(
-    _ store: DyingStore, remote: any Remote, number: Int
+    _ store: DyingStore, _ connection: any WorldConnection, of collection: String, number: Int
   ) -> CollectionEngine {
     CollectionEngine(
-      collection: "things", type: .sync, local: store, remote: layers(around: remote),
-      sendGate: SendGate(),
+      collection: collection, type: .sync, local: store,
+      remote: layers(around: connection.remote), sendGate: SendGate(),
       writer: { "user\(number)" })
   }
 
   func restart() throws {
-    store = try Self.open(path, ids)
-    engine = Member.engine(store, remote: remote, number: number)
+    store = try Self.open(path, format, ids: ids)
+    engine = Self.engine(store, connection, of: collection, number: number)
     engine.setConflictHandler(handler)
   }
 
@@ -275,8 +288,10 @@ private final class Member {
   }
 
   /// A file whose ids come from a seed, and are in no order.
-  private static func open(_ path: String, _ ids: Monitor<Seed>) throws -> DyingStore {
-    let storage = try Storage(path: path, durability: .normal) {
+  private static func open(
+    _ path: String, _ format: RecordFormat, ids: Monitor<Seed>
+  ) throws -> DyingStore {
+    let storage = try Storage(path: path, layout: RecordLayout(format), durability: .normal) {
       String(ids.withLock { $0.next() }, radix: 16)
     }
     return DyingStore(storage)
@@ -287,10 +302,12 @@ private final class Member {
     var found: [String: JSONValue] = [:]
     while let bytes = try? cursor.next({ Array($0) }) {
       guard let entity = try? JSONValue(parsing: bytes) else { continue }
-      found[entity["_id"]?.stringValue ?? ""] = entity
+      found[entity[idMember]?.stringValue ?? ""] = entity
     }
     return found
   }
+
+  private var idMember: String { format.id[0].name }
 
   private func options(_ write: WritePolicy) -> CallOptions {
     CallOptions(readPolicy: .forceLocal, writePolicy: write, call: call())
@@ -302,20 +319,14 @@ private final class Member {
     return Call(retry: Retry(limit: made % 3, clock: FakeRetryClock()), conflicts: strategy)
   }
 
-  /// Delivers some of the live messages that have not arrived.
-  func listen(to published: [LiveChange], _ random: inout Seed) {
-    guard takesInLiveData else { return }
-    for _ in 0..<(random.next() % 4) where receivedCount < published.count {
-      guard (try? engine.apply(published[receivedCount])) != nil else { return }
-      receivedCount += 1
-    }
+  /// Takes in some of the live messages that have not arrived.
+  func listen(_ random: inout Seed) throws {
+    if takesInLiveData { try connection.listen(engine, &random, all: false) }
   }
 
-  /// Delivers all live messages that have not arrived.
-  func listenToAll(_ published: [LiveChange]) throws {
-    guard takesInLiveData else { return }
-    for change in published.dropFirst(receivedCount) { try engine.apply(change) }
-    receivedCount = published.count
+  /// Takes in all live messages that have not arrived.
+  func listenToAll(_ random: inout Seed) throws {
+    if takesInLiveData { try connection.listen(engine, &random, all: true) }
   }
 
   /// Does one thing; failures are part of the game.
@@ -347,9 +358,9 @@ private final class Member {
   private func create(_ write: WritePolicy) {
     made += 1
     let entity: JSONObject = [
-      "name": .string("\(number)-\(made)"), "owner": .int(Int64(number)), "value": 0,
+      "name": .string("\(number)-\(made)"), "owner": .int(Int64(number)), "value": 0, "tags": [0],
     ]
-    guard let saved = save(entity, write), let id = saved["_id"]?.stringValue else { return }
+    guard let saved = save(entity, write), let id = saved[idMember]?.stringValue else { return }
     acknowledged[id] = [0]
   }
 
@@ -359,9 +370,9 @@ private final class Member {
     let value = JSONValue.int(Int64(made))
     acknowledged[id]?.append(value)
     let owner = JSONValue.int(Int64(number))
-    if save(["_id": .string(id), "name": name, "owner": owner, "value": value], write) != nil {
-      acknowledge(value, of: id)
-    }
+    var entity: JSONObject = ["name": name, "owner": owner, "value": value, "tags": [value]]
+    entity[idMember] = .string(id)
+    if save(entity, write) != nil { acknowledge(value, of: id) }
   }
 
   /// What was possible before this state no longer is. A later one may have been acknowledged meanwhile.
@@ -398,15 +409,14 @@ private final class Member {
 
   /// Saves to what others save to as well: whoever comes last wins.
   private func share(_ random: inout Seed) {
-    let entity: JSONObject = [
-      "_id": .string("shared-\(random.next() % 3)"), "by": .int(Int64(number)),
-    ]
+    var entity: JSONObject = ["by": .int(Int64(number))]
+    entity[idMember] = .string("shared-\(random.next() % 3)")
     _ = save(entity, .forceLocal)
   }
 
   private func save(_ entity: JSONObject, _ write: WritePolicy) -> JSONValue? {
     let bytes = JSONValue.object(entity).bytes
-    guard let outline = try? EntityScanner.outline(of: bytes) else { return nil }
+    guard let outline = try? EntityScanner.outline(of: bytes, format) else { return nil }
     let saved = bytes.withUnsafeBytes {
       try? engine.save($0, outline, options: options(write)).value
     }

@@ -1,0 +1,478 @@
+import KVAppSync
+import KVBase
+import KVJSON
+import KVModels
+import KVSync
+import KVTestSupport
+import KVTransport
+
+/// An API of AppSync with one model, in memory: what it answers to the documents that the library sends, and whom it tells.
+///
+/// Base table with tombstones, delta table, Automerge or optimistic concurrency, pages whose limit counts what is examined,
+/// by a clock that the world sets. `Tests/AppSync/standin` is the server that executes any document.
+///
+/// `@unchecked Sendable`: a simulated world runs on one thread.
+final class AppSyncWorld: WorldBackend, @unchecked Sendable {
+  struct Row {
+    var members: JSONObject
+    var version: Int64
+    var changedAt: Int64
+    var isDeleted = false
+  }
+
+  private struct Refusal: Error {
+    var type: String
+    var data: JSONValue = .null
+  }
+
+  static let sdl = """
+    type Thing @model { name: String, owner: Int, value: Int, tags: [Int], by: Int }
+    """
+  private static let minute: Int64 = 60_000
+  private static let deltaLifetime = 30 * minute
+  private static let tombstoneLifetime = 30 * 24 * 60 * minute
+
+  let collection = "Thing"
+  let format: RecordFormat
+  let schema: ModelSchema
+  var absence = 0
+  private(set) var now: Int64 = 1_716_292_800_000
+  private let merges: Bool
+  private var rows: [String: Row] = [:]
+  /// What each row was before its last write.
+  private var former: [String: Row] = [:]
+  private var deltas: [(number: Int, row: Row)] = []
+  private var written = 0
+  private var delayed: [JSONObject] = []
+  /// What subscribers are told, and by which subscription.
+  private(set) var published: [(field: String, item: JSONValue)] = []
+
+  init(_ random: inout Seed) throws {
+    schema = try ModelSchema(sdl: Self.sdl)
+    format = schema.model(collection)?.recordFormat ?? .default
+    merges = random.next() % 2 == 0
+  }
+
+  var contents: [String: JSONValue] {
+    rows.filter { !$0.value.isDeleted }.mapValues { row in
+      let item = item(row).objectValue ?? [:]
+      return .object(
+        JSONObject(item.members.filter { !$0.value.isNull && $0.name != "__typename" }))
+    }
+  }
+
+  func connect(_ user: String, _ random: inout Seed) throws -> any WorldConnection {
+    AppSyncConnection(self, &random)
+  }
+
+  func receiveDelayed(_ random: inout Seed, all: Bool) {
+    delayed.shuffle(using: &random)
+    while let input = delayed.popLast() {
+      _ = try? create(input)
+      if !all { return }
+    }
+  }
+
+  func delay(_ operation: Operation) {
+    if case .mutate("create", let input, _) = operation { delayed.append(input) }
+  }
+
+  /// Mostly seconds; sometimes until the delta table has forgotten, a day, or until tombstones are gone.
+  func wait(_ random: inout Seed) {
+    switch random.next() % 192 {
+    case 0: now += Self.tombstoneLifetime + Self.minute
+    case 1: now += 24 * 60 * Self.minute
+    case 2, 3: now += Self.deltaLifetime + Self.minute
+    default: now += Int64(random.next() % 3_000)
+    }
+    rows = rows.filter { !$0.value.isDeleted || $0.value.changedAt + Self.tombstoneLifetime > now }
+    deltas.removeAll { $0.row.changedAt + Self.deltaLifetime < now }
+  }
+
+  // MARK: Operations
+
+  enum Operation {
+    case sync(JSONObject)
+    /// The ids, in the order of the aliases.
+    case get([String])
+    case mutate(String, input: JSONObject, condition: JSONObject?)
+  }
+
+  /// Reads what the library has sent; nil: nothing that it sends.
+  static func operation(_ body: [UInt8]) -> Operation? {
+    guard let request = try? JSONValue(parsing: body), let text = request["query"]?.stringValue,
+      let variables = request["variables"]?.objectValue
+    else { return nil }
+    if text.hasPrefix("query SyncThings") { return .sync(variables) }
+    if text.hasPrefix("query GetThing") {
+      let ids = (0..<variables.count).map { variables["k\($0)_0"]?.stringValue ?? "" }
+      return .get(ids)
+    }
+    for name in ["create", "update", "delete"] where text.contains(" \(name)Thing(") {
+      return .mutate(
+        name, input: variables["input"]?.objectValue ?? [:],
+        condition: variables["condition"]?.objectValue)
+    }
+    return nil
+  }
+
+  /// Carries an operation out. `sees`: the version of a record that the caller is known to have; a read may be late with
+  /// what the caller knows already, other than deletions. `staleness`: how likely that is, in percent.
+  func answer(
+    _ operation: Operation, _ random: inout Seed, staleness: UInt64, sees: [String: Int64]
+  ) -> JSONValue {
+    switch operation {
+    case .sync(let variables):
+      let page = page(variables, &random) { row, random in
+        let id = row.members["id"]?.stringValue ?? ""
+        guard !row.isDeleted, let old = former[id], (sees[id] ?? 0) >= row.version,
+          random.next() % 100 < staleness
+        else { return row }
+        return old
+      }
+      return ["data": ["syncThings": page]]
+    case .get(let ids):
+      let found = ids.enumerated().map { number, id in
+        JSONObject.Member("r\(number)", rows[id].map(item) ?? .null)
+      }
+      return ["data": .object(JSONObject(found))]
+    case .mutate(let name, let input, let condition):
+      let field = name + "Thing"
+      do throws(Refusal) {
+        let stored = item(try write(name, input, if: condition))
+        published.append(("on" + field.prefix(1).uppercased() + field.dropFirst(), stored))
+        return ["data": .object(JSONObject([.init(field, stored)]))]
+      } catch {
+        let words: JSONValue = [
+          "path": [.string(field)], "errorType": .string(error.type), "message": "Refused.",
+          "data": error.data,
+        ]
+        return ["data": .object(JSONObject([.init(field, .null)])), "errors": [words]]
+      }
+    }
+  }
+
+  private func item(_ row: Row) -> JSONValue {
+    var item = row.members
+    for name in ["name", "owner", "value", "tags", "by"] where item[name] == nil {
+      item[name] = .null
+    }
+    item["createdAt"] = .string("2024-05-21T12:00:00.000Z")
+    item["updatedAt"] = .string(Timestamp(milliseconds: row.changedAt).description)
+    item["__typename"] = "Thing"
+    item["_version"] = .int(row.version)
+    item["_deleted"] = row.isDeleted ? true : .null
+    item["_lastChangedAt"] = .int(row.changedAt)
+    return .object(item)
+  }
+
+  // MARK: Writing
+
+  private func write(
+    _ name: String, _ input: JSONObject, if condition: JSONObject?
+  ) throws(Refusal) -> Row {
+    if name == "create" { return try create(input) }
+    let id = input["id"]?.stringValue ?? ""
+    guard let stored = rows[id] else { throw Refusal(type: "ConditionalCheckFailedException") }
+    let changes = input.members.filter { $0.name != "_version" && $0.name != "id" }
+    var next = stored
+    if (input["_version"]?.intValue ?? 0) != stored.version {
+      guard merges, name == "update", !stored.isDeleted else {
+        throw Refusal(type: "ConflictUnhandled", data: item(stored))
+      }
+      for change in changes { Self.merge(change, into: &next.members) }
+    } else {
+      for change in changes {
+        next.members[change.name] = change.value.isNull ? nil : change.value
+      }
+    }
+    if let condition, !Self.matches(condition, stored.members) {
+      throw Refusal(type: "ConditionalCheckFailedException")
+    }
+    return store(next, id, isDeleted: name == "delete")
+  }
+
+  private func create(_ input: JSONObject) throws(Refusal) -> Row {
+    guard let id = input["id"]?.stringValue, rows[id] == nil else {
+      throw Refusal(type: "ConditionalCheckFailedException")
+    }
+    var members = input
+    members["_version"] = nil
+    return store(Row(members: members, version: 0, changedAt: now), id, isDeleted: false)
+  }
+
+  private func store(_ row: Row, _ id: String, isDeleted: Bool) -> Row {
+    var row = row
+    row.version += 1
+    (row.changedAt, row.isDeleted) = (now, isDeleted)
+    former[id] = rows[id]
+    rows[id] = row
+    written += 1
+    deltas.append((written, row))
+    return row
+  }
+
+  private static func merge(_ change: JSONObject.Member, into members: inout JSONObject) {
+    switch (members[change.name] ?? .null, change.value) {
+    case (.null, .null): break
+    case (.null, let value): members[change.name] = value
+    case (.array(let old), .array(let new)): members[change.name] = .array(old + new)
+    default: break
+    }
+  }
+
+  // MARK: Reading
+
+  /// A page of the base table in the order of the ids, or of the delta table. Its token says which, where it ends, and when
+  /// the run began.
+  private func page(
+    _ variables: JSONObject, _ random: inout Seed, showing shown: (Row, inout Seed) -> Row
+  ) -> JSONValue {
+    var (began, source, after) = (now, "base", "")
+    if let token = variables["nextToken"]?.stringValue {
+      let parts = token.split(separator: "|", omittingEmptySubsequences: false)
+      (began, source, after) = (Int64(parts[0]) ?? now, String(parts[1]), String(parts[2]))
+    } else if let since = variables["lastSync"]?.intValue, since >= now - Self.deltaLifetime {
+      (source, after) = ("delta \(since)", "0")
+    }
+    let all: [(position: String, row: Row)]
+    if source == "base" {
+      all = rows.keys.sorted().filter { $0 > after }.compactMap { id in rows[id].map { (id, $0) } }
+    } else {
+      let since = Int64(source.dropFirst("delta ".count)) ?? 0
+      all = deltas.filter { $0.number > Int(after) ?? 0 && $0.row.changedAt / 1000 >= since / 1000 }
+        .map { (String($0.number), $0.row) }
+    }
+    // What is examined may be less than what was asked for.
+    let limit = Int(variables["limit"]?.intValue ?? 100) - Int(random.next() % 2)
+    let examined = all.prefix(max(1, limit))
+    var items: [JSONValue] = []
+    for (_, row) in examined {
+      let row = source == "base" ? shown(row, &random) : row
+      if Self.matches(variables["filter"]?.objectValue ?? [:], row.members) {
+        items.append(item(row))
+      }
+    }
+    let next =
+      examined.count < all.count ? "\(began)|\(source)|\(examined.last?.position ?? "")" : nil
+    return [
+      "items": .array(items), "nextToken": next.map { .string($0) } ?? .null,
+      "startedAt": .int(began),
+    ]
+  }
+
+  /// The filters that the world asks with.
+  private static func matches(_ filter: JSONObject, _ members: JSONObject) -> Bool {
+    filter.members.allSatisfy { part in
+      if part.name == "and" {
+        return part.value.arrayValue?.allSatisfy { matches($0.objectValue ?? [:], members) }
+          ?? false
+      }
+      return part.value.objectValue?.members.allSatisfy { test in
+        let found = members[part.name]?.intValue
+        let wanted = test.value.intValue
+        guard let found, let wanted else { return false }
+        switch test.name {
+        case "eq": return found == wanted
+        case "lt": return found < wanted
+        case "ge": return found >= wanted
+        default: return false
+        }
+      } ?? false
+    }
+  }
+}
+
+/// One client's requests and its WebSocket, at the transport that the library uses.
+///
+/// `@unchecked Sendable`: a simulated world runs on one thread.
+final class AppSyncConnection: FaultyLine, WorldConnection, AppSyncTransport, @unchecked Sendable {
+  private let server: AppSyncWorld
+  private let pageSize: Int
+  /// The versions that this client was told of.
+  private var told: [String: Int64] = [:]
+  private var socket: WorldSocket?
+  /// How many of the published messages were sent, and those that others overtake.
+  private var sent = 0
+  private var held: [(field: String, item: JSONValue)] = []
+  private var position: LivePosition?
+  private let registration = LiveRegistration(userId: nil, device: "d")
+
+  private lazy var parts: (remote: AppSyncRemote, live: AppSyncLive) = {
+    var configuration = AppSyncConfiguration(
+      endpoint: "http://127.0.0.1/graphql", [.apiKey: .apiKey("k")], usual: .apiKey)
+    configuration.pageSize = pageSize
+    let remote = AppSyncRemote(AppSyncService(configuration, self), server.schema) {
+      [unowned server] in Timestamp(milliseconds: server.now)
+    }
+    return (remote, AppSyncLive(remote, server.schema))
+  }()
+
+  init(_ server: AppSyncWorld, _ random: inout Seed) {
+    self.server = server
+    pageSize = Int(1 + random.next() % 5)
+    super.init(Seed(random.next()))
+  }
+
+  var line: FaultyLine { self }
+  var remote: any Remote { parts.remote }
+
+  override func meetsAbsence() -> Bool {
+    guard server.absence > 0 else { return false }
+    server.absence -= 1
+    return true
+  }
+
+  // MARK: Requests
+
+  func exchange(_ request: HTTPRequest, for call: Call) throws(StoreError) -> HTTPResponse {
+    guard case .bytes(let body)? = request.body.map(\.inMemory),
+      let operation = AppSyncWorld.operation(body)
+    else { throw StoreError(.internal, "The world does not know this request.") }
+    do throws(StoreError) {
+      let answer = try exchange(mayDouble: !operation.sendsLists) {
+        server.delay(operation)
+      } _: { () throws(StoreError) in
+        server.answer(operation, &random, staleness: weather.staleReads, sees: told)
+      }
+      note(answer)
+      return HTTPResponse(head: HTTPHead(status: 200), body: answer.bytes)
+    } catch {
+      guard error.kind == .server else { throw error }
+      return HTTPResponse(head: HTTPHead(status: 503), body: [])
+    }
+  }
+
+  /// Remembers what an answer has told of.
+  private func note(_ answer: JSONValue) {
+    for member in answer["data"]?.objectValue?.members ?? [] {
+      for item in member.value["items"]?.arrayValue ?? [member.value] { noteItem(item) }
+    }
+  }
+
+  private func noteItem(_ item: JSONValue) {
+    guard let id = item["id"]?.stringValue, let version = item["_version"]?.intValue else { return }
+    told[id] = max(told[id] ?? 0, version)
+  }
+
+  // MARK: Messages
+
+  func socket(
+    _ request: WebSocketRequest, until deadline: Deadline, cancellation: Cancellation
+  ) throws(TransportError) -> any MessageSocket {
+    let socket = WorldSocket()
+    // What was said before is not said again.
+    (self.socket, sent, held) = (socket, server.published.count, [])
+    return socket
+  }
+
+  func listen(_ engine: CollectionEngine, _ random: inout Seed, all: Bool) throws {
+    let call = Call(deadline: .after(seconds: 0))
+    if socket == nil {
+      _ = try parts.live.join(.collection(engine.collection), registration, call: Call())
+    }
+    send(&random, all: all)
+    while true {
+      let poll: LivePoll
+      do { poll = try parts.live.poll(registration, from: position, call: call) } catch {
+        // What follows comes over another connection.
+        socket = nil
+        return
+      }
+      guard case .messages(let messages, let next, _) = poll else { return }
+      let isAtEnd = messages.isEmpty && position == next && socket?.isEmpty != false
+      position = next
+      for message in messages { try engine.apply(message.change) }
+      if isAtEnd { return }
+    }
+  }
+
+  /// Some of what was published goes out: in order or not, twice, or never.
+  private func send(_ random: inout Seed, all: Bool) {
+    guard let socket else { return }
+    let published = server.published
+    let end = all ? published.count : min(published.count, sent + Int(random.next() % 4))
+    for message in published[sent..<end] {
+      switch all ? .max : random.next() % 24 {
+      case 0: break
+      case 1: for _ in 0..<2 { deliver(message, over: socket) }
+      case 2...4: held.append(message)
+      case 5: socket.isCut = true
+      default: deliver(message, over: socket)
+      }
+    }
+    sent = end
+    if all || random.next() % 2 == 0 {
+      for message in held.shuffled(using: &random) { deliver(message, over: socket) }
+      held = []
+    }
+  }
+
+  private func deliver(_ message: (field: String, item: JSONValue), over socket: WorldSocket) {
+    noteItem(message.item)
+    socket.tell(message.field, message.item)
+  }
+}
+
+extension AppSyncWorld.Operation {
+  /// Whether it would be merged twice if it came twice.
+  var sendsLists: Bool {
+    guard case .mutate(_, let input, _) = self else { return false }
+    return input["tags"]?.arrayValue != nil
+  }
+}
+
+extension HTTPBody {
+  fileprivate var inMemory: HTTPBody {
+    if case .once(let bytes) = self { .bytes(bytes) } else { self }
+  }
+}
+
+/// The server's side of a WebSocket: it agrees to everything.
+///
+/// `@unchecked Sendable`: a simulated world runs on one thread.
+private final class WorldSocket: MessageSocket, @unchecked Sendable {
+  var isCut = false
+  private var waiting: [JSONValue] = []
+  /// The fields that are subscribed to, with their ids.
+  private var subscriptions: [(id: String, field: String)] = []
+
+  var isEmpty: Bool { waiting.isEmpty && !isCut }
+
+  func tell(_ field: String, _ item: JSONValue) {
+    for subscription in subscriptions where subscription.field == field {
+      waiting.append([
+        "type": "data", "id": .string(subscription.id),
+        "payload": ["data": .object(JSONObject([.init(field, item)]))],
+      ])
+    }
+  }
+
+  func receive(
+    until deadline: Deadline, cancellation: Cancellation
+  ) throws(TransportError) -> [UInt8] {
+    guard !waiting.isEmpty else {
+      throw isCut ? TransportError(.reset, "Cut.") : .timedOut
+    }
+    return waiting.removeFirst().bytes
+  }
+
+  func send(_ text: [UInt8]) throws(TransportError) {
+    guard let message = try? JSONValue(parsing: text) else { return }
+    let id = message["id"]?.stringValue ?? ""
+    switch message["type"]?.stringValue {
+    case "connection_init": waiting.append(["type": "connection_ack"])
+    case "start":
+      let data = message["payload"]?["data"]?.stringValue ?? ""
+      let field = ["onCreateThing", "onUpdateThing", "onDeleteThing"].first {
+        data.contains("\($0) ")
+      }
+      subscriptions.append((id, field ?? ""))
+      waiting.append(["type": "start_ack", "id": .string(id)])
+    case "stop": subscriptions.removeAll { $0.id == id }
+    default: break
+    }
+  }
+
+  func close() {}
+}

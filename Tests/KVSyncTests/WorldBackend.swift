@@ -1,0 +1,91 @@
+import KVBase
+import KVJSON
+import KVSync
+import KVTestSupport
+
+/// The backend of a simulated world. Its records have the members `name`, `owner`, `value`, `tags` and `by`.
+protocol WorldBackend: AnyObject {
+  var collection: String { get }
+  var format: RecordFormat { get }
+  /// How many requests find nobody: the service is being restarted.
+  var absence: Int { get set }
+  /// What it has, as clients keep it.
+  var contents: [String: JSONValue] { get }
+
+  /// The way to it of one more client.
+  func connect(_ user: String, _ random: inout Seed) throws -> any WorldConnection
+  /// Creates arrive that are late, in any order: one of them, or all.
+  func receiveDelayed(_ random: inout Seed, all: Bool)
+  /// Time goes by.
+  func wait(_ random: inout Seed)
+}
+
+/// One client's way to the backend of a simulated world.
+protocol WorldConnection: AnyObject {
+  var line: FaultyLine { get }
+  var remote: any Remote { get }
+
+  /// Hands live messages to a client: some of those that have not arrived; `all`: whatever there is, unharmed.
+  func listen(_ engine: CollectionEngine, _ random: inout Seed, all: Bool) throws
+}
+
+/// A backend as Kinvey's.
+final class KeyValueWorld: WorldBackend {
+  private let backend = FakeBackend()
+  private let keepsConditions: Bool
+  private let writesPerBatch: Int
+
+  init(_ random: inout Seed) {
+    keepsConditions = random.next() % 2 == 0
+    // Who takes batches, of so many writes, keeps conditions.
+    writesPerBatch = keepsConditions ? max(1, Int(random.next() % 6)) : 1
+  }
+
+  let collection = "things"
+  let format = RecordFormat.default
+
+  var absence: Int {
+    get { backend.absence }
+    set { backend.absence = newValue }
+  }
+
+  var contents: [String: JSONValue] { backend.entities.mapValues { .object($0) } }
+
+  func connect(_ user: String, _ random: inout Seed) throws -> any WorldConnection {
+    let network = FakeNetwork(backend, user: user, seed: random.next())
+    network.keepsConditions = keepsConditions
+    network.limits.writesPerBatch = writesPerBatch
+    let speaksJSON = random.next() % 3 == 0
+    let remote: any Remote =
+      speaksJSON ? try JSONNetwork(network, pageSize: Int(1 + random.next() % 4)).remote : network
+    return Connection(backend, over: network, remote: remote)
+  }
+
+  func receiveDelayed(_ random: inout Seed, all: Bool) {
+    backend.receiveDelayed(&random, all: all)
+  }
+
+  /// Its times are those of its writes.
+  func wait(_ random: inout Seed) {}
+
+  private final class Connection: WorldConnection {
+    let line: FaultyLine
+    let remote: any Remote
+    private let backend: FakeBackend
+    /// How many live messages have arrived.
+    private var received = 0
+
+    init(_ backend: FakeBackend, over network: FakeNetwork, remote: any Remote) {
+      (self.backend, line, self.remote) = (backend, network, remote)
+    }
+
+    func listen(_ engine: CollectionEngine, _ random: inout Seed, all: Bool) throws {
+      let published = backend.published
+      let end = all ? published.count : min(published.count, received + Int(random.next() % 4))
+      while received < end {
+        try engine.apply(published[received])
+        received += 1
+      }
+    }
+  }
+}
