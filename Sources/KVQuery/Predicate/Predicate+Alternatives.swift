@@ -7,6 +7,8 @@ extension Predicate {
     var merged: [Predicate] = []
     var values: [[JSONValue]] = []
     var indexes: [Path: Int] = [:]
+    // Those that stand for several alternatives.
+    var joined: Set<Int> = []
     for part in alternatives.flatMap(\.alternatives) {
       guard let (path, accepted) = part.acceptedValues else {
         merged.append(part)
@@ -15,13 +17,14 @@ extension Predicate {
       }
       if let index = indexes[path] {
         values[index] += accepted
+        joined.insert(index)
       } else {
         indexes[path] = merged.count
         merged.append(part)
         values.append(accepted)
       }
     }
-    for (path, index) in indexes where values[index].count > 1 {
+    for (path, index) in indexes where joined.contains(index) {
       merged[index] = .field(path, [.isIn(values[index])])
     }
     return merged
