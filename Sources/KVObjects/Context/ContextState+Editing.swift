@@ -17,7 +17,8 @@ extension ContextState {
       let id = current(ObjectID(collection, key))
       if let change = changes[id], change.body == nil {
         // What was deleted here and not saved becomes an update.
-        put(record, id, base: change.base)
+        let old = try RecordMembers(change.base?.values.body)
+        put(try kept(of: old, format).replacing(RecordMembers(record)), id, base: change.base)
         return id
       }
       guard changes[id] == nil && rows.value(for: id)?.values == nil else {
@@ -100,11 +101,22 @@ extension ContextState {
   }
 
   private mutating func set(_ body: [UInt8]?, _ id: ObjectID, base: Base?, hasNewID: Bool) {
-    let isNothing = body == nil ? base == nil : base?.isExact == true && body == base?.values.body
+    let isNothing =
+      body.map { base?.isExact == true && Self.isSame($0, as: base?.values.body) } ?? (base == nil)
     guard !isNothing else { return drop(id) }
     if changes.updateValue(Change(base: base, body: body, hasNewID: hasNewID), forKey: id) == nil {
       order.append(id)
     }
+  }
+
+  /// Whether a record has the members of another one. Those of another length are not looked into.
+  private static func isSame(_ body: [UInt8], as other: [UInt8]?) -> Bool {
+    guard let other, body.count == other.count else { return false }
+    guard body != other else { return true }
+    guard let left = try? RecordMembers(body), let right = try? RecordMembers(other) else {
+      return false
+    }
+    return left == right
   }
 
   /// Forgets the change of an object: it is as it was read.

@@ -167,7 +167,7 @@ extension ContextState.Change {
     guard let body else { return Self(base: ContextState.Base(values: stored), body: nil) }
     let merged = try MergeConflict.merged(
       read: base.values.body, object: body, stored: stored.body, winner: .object, format: format)
-    return merged == stored.body
+    return try RecordMembers(merged) == RecordMembers(stored.body)
       ? nil : Self(base: ContextState.Base(values: stored), body: merged)
   }
 }

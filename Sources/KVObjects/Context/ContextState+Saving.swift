@@ -134,7 +134,8 @@ extension ContextState {
     case .write(let body):
       rows.remove(id)
       guard body != nil || stored != nil else { break }
-      if body != stored?.body {
+      let (members, there) = (try RecordMembers(body), try RecordMembers(stored?.body))
+      if body == nil || stored == nil || members != there {
         changes[id] = Change(base: stored.map { Base(values: $0) }, body: body)
         if !order.contains(id) { order.append(id) }
       } else {

@@ -55,22 +55,29 @@ package struct MergeConflict: Sendable {
     return isSame(read, as: theirs) ? .write(nil) : nil
   }
 
-  /// Whether a state is the stored one, but for what the backend makes: the permissions, too, that it gives a new record.
+  /// Whether a state is the stored one, but for what the backend makes: the permissions, too, where only one of them has any.
+  /// The backend gives them to a new record, and a record that is written without them keeps those that it has there.
   private func isSame(_ state: RecordMembers, as stored: RecordMembers) -> Bool {
     (state.names + stored.names).allSatisfy { name in
       if isBackendMember(name) || state[name] == stored[name] { return true }
-      return state[name] == nil && format.permissions?.hasSameBytes(as: name.text) ?? false
+      return isPermissions(name) && (state[name] == nil || stored[name] == nil)
     }
   }
 
-  /// The object as the context has it, with the stored values of the members that the backend makes.
+  /// The object as the context has it: see `writing`.
   func writingObject() throws(StoreError) -> MergeResolution {
     guard let object else { return .write(nil) }
-    guard let stored else { return .write(object) }
-    let (mine, theirs) = (try RecordMembers(object), try RecordMembers(stored))
+    return try writing(object)
+  }
+
+  /// A state with the stored values of the members that the backend makes, and the stored permissions if it has none.
+  func writing(_ state: [UInt8]) throws(StoreError) -> MergeResolution {
+    guard let stored else { return .write(state) }
+    let (mine, theirs) = (try RecordMembers(state), try RecordMembers(stored))
     return .write(
       Self.record(mine.names + theirs.names) { name in
-        isBackendMember(name) ? theirs[name] : mine[name]
+        if isBackendMember(name) { return theirs[name] }
+        return mine[name] ?? (isPermissions(name) ? theirs[name] : nil)
       })
   }
 
@@ -78,7 +85,8 @@ package struct MergeConflict: Sendable {
   func merged(winner: Side) throws(StoreError) -> MergeResolution {
     let body = try Self.merged(
       read: read, object: object, stored: stored, winner: winner, format: format)
-    return body == stored ? .useStored : .write(body)
+    // The same members in another order are no change.
+    return try RecordMembers(body) == RecordMembers(stored) ? .useStored : .write(body)
   }
 
   static func merged(
@@ -88,7 +96,7 @@ package struct MergeConflict: Sendable {
       try RecordMembers(read), try RecordMembers(object), try RecordMembers(stored)
     )
     return record(mine.names + theirs.names) { name in
-      if isBackendMember(name, format) { return theirs[name] ?? mine[name] }
+      if isBackendMember(name, format) { return theirs[name] }
       if mine[name] == read[name] { return theirs[name] }
       if theirs[name] == read[name] { return mine[name] }
       return winner == .object ? mine[name] : theirs[name]
@@ -104,6 +112,10 @@ package struct MergeConflict: Sendable {
       if let value = value(name) { writer.add(name.text, json: value) }
     }
     return writer.finish()
+  }
+
+  private func isPermissions(_ name: RecordID) -> Bool {
+    format.permissions?.hasSameBytes(as: name.text) ?? false
   }
 
   private func isBackendMember(_ name: RecordID) -> Bool { Self.isBackendMember(name, format) }
@@ -124,7 +136,7 @@ extension MergeResolution {
       guard let object = answer["object"], object.isNull || object.objectValue != nil else {
         throw StoreError(.invalid, "A merged object must be an object, or null to delete it.")
       }
-      self = .write(object.isNull ? nil : object.bytes)
+      self = object.isNull ? .write(nil) : try conflict.writing(object.bytes)
     default:
       throw StoreError(
         .invalid, "\"use\" must be \"stored\", \"object\" or \"merged\".")

@@ -3,7 +3,8 @@ package import KVJSON
 package import KVSync
 
 /// The members of a record as slices of its bytes, in their order: what is not changed stays as it was written.
-package struct RecordMembers {
+/// Equal are those with the same members, in any order.
+package struct RecordMembers: Equatable {
   private let bytes: [UInt8]
   private(set) var names: [RecordID] = []
   private var values: [RecordID: Range<Int>] = [:]
@@ -24,6 +25,10 @@ package struct RecordMembers {
     } catch {
       throw StoreError(error)
     }
+  }
+
+  package static func == (left: Self, right: Self) -> Bool {
+    left.names.count == right.names.count && left.names.allSatisfy { left[$0] == right[$0] }
   }
 
   /// The JSON text of a member; nil if it is absent.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import os
 import random
 import resource
 import subprocess
@@ -16,7 +15,6 @@ from typing import Any, get_args
 
 import pytest
 from conftest import APP_KEY
-from context_model import Stored, Working
 
 import kvstore
 from kvstore import Context, MergePolicy, Query, aio
@@ -379,101 +377,6 @@ def resident() -> int:
 # Several writers
 
 
-@pytest.mark.parametrize("policy", POLICIES)
-def test_every_outcome_is_predicted(local: kvstore.Client, policy: MergePolicy) -> None:
-    seed = int(os.environ.get("KVSTORE_CONTEXT_SEED", random.randrange(1 << 32)))
-    print(f"KVSTORE_CONTEXT_SEED={seed}")
-    chance = random.Random(seed)
-    store = local.collection("notes")
-    model = Stored()
-    with local.context(merge_policy=policy) as one, local.context(merge_policy=policy) as other:
-        pairs = [(one, Working(policy, model)), (other, Working(policy, model))]
-        for _ in range(600):
-            id = f"n{chance.randrange(6)}"
-            member = chance.choice("ab")
-            value = chance.randrange(3)
-            context, working = chance.choice(pairs)
-            match chance.randrange(10):
-                case 0 | 1 | 2:
-                    change(context, working, id, {member: value})
-                case 3:
-                    change(context, working, id, None)
-                case 4:
-                    insert(context, working, id, {member: value})
-                case 5 | 6:
-                    save(context, working)
-                case 7:
-                    context.refresh(keep_changes=False)
-                    working.refresh()
-                case 8:
-                    # Somebody else, as live data and a pull are.
-                    members = {"_id": id, member: value, "c": chance.randrange(2)}
-                    store.save(members)
-                    model.write(id, members)
-                case 9:
-                    store.remove_by_id(id)
-                    model.write(id, None)
-            for context, working in pairs:
-                shown = context.object("notes", id)
-                assert values(shown) == working.read(id), id
-            assert {e["_id"]: e for e in store.find()} == {
-                id: members for id, (_, members) in model.objects.items()
-            }
-        for context, _ in pairs:
-            context.rollback()
-
-
-def values(one: kvstore.Object) -> dict[str, Any] | None:
-    """Return the members of an object, or None."""
-    try:
-        return one.values()
-    except kvstore.NotFoundError:
-        return None
-
-
-def change(context: Context, working: Working, id: str, members: dict[str, Any] | None) -> None:
-    """Change or delete an object, if it is there."""
-    now = working.read(id)
-    one = context.object("notes", id)
-    if now is None:
-        with pytest.raises(kvstore.NotFoundError):
-            one.delete() if members is None else one.update(**members)
-        return
-    if members is None:
-        one.delete()
-    else:
-        one.update(**members)
-    working.put(id, None if members is None else {**now, **members})
-
-
-def insert(context: Context, working: Working, id: str, members: dict[str, Any]) -> None:
-    """Insert an object, which is refused if the context knows one of this id."""
-    assert values(context.object("notes", id)) == working.read(id)
-    if working.read(id) is not None:
-        with pytest.raises(kvstore.ConflictError):
-            context.insert("notes", {"_id": id, **members})
-        return
-    context.insert("notes", {"_id": id, **members})
-    working.put(id, {"_id": id, **members})
-
-
-def save(context: Context, working: Working) -> None:
-    """Save, if the model says that it may."""
-    if working.save():
-        context.save()
-        return
-    with pytest.raises(kvstore.ConflictError):
-        context.save()
-    conflicts = context.conflicts()
-    assert conflicts
-    for conflict in conflicts:
-        base, mine = working.changes[conflict.id]
-        now = working.stored.objects.get(conflict.id)
-        assert conflict.read == (base and base[1])
-        assert conflict.object == mine
-        assert conflict.stored == (now and now[1])
-
-
 WRITER = """
 import sys, kvstore
 directory, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -565,3 +468,56 @@ def test_what_a_push_adds_to_a_new_object_is_no_conflict(online: kvstore.Client)
                 one.delete()
             ctx.save()
     assert [(note["m"], "_acl" in note) for note in notes.find()] == [(3, True)]
+
+
+def test_an_overwritten_record_keeps_its_permissions(online: kvstore.Client) -> None:
+    notes = online.collection("overwritten")
+    notes.save({"_id": "n", "a": 1})
+    with online.context(merge_policy="overwrite") as ctx:
+        ctx.get("overwritten", "n").b = 2
+        notes.remove_by_id("n")
+        notes.save({"_id": "n", "a": 3})
+        notes.push()
+        stored = notes.find_by_id("n")
+        ctx.save()
+        assert notes.find_by_id("n") == {**stored, "a": 1, "b": 2}
+
+
+def test_an_object_deleted_and_inserted_again_keeps_its_permissions(
+    online: kvstore.Client,
+) -> None:
+    notes = online.collection("inserted")
+    notes.save({"_id": "n", "a": 1})
+    notes.push()
+    stored = notes.find_by_id("n")
+    with online.context() as ctx:
+        ctx.get("inserted", "n").delete()
+        ctx.insert("inserted", {"_id": "n", "b": 2})
+        ctx.save()
+    assert notes.find_by_id("n") == {"_id": "n", "b": 2, **{k: stored[k] for k in ("_acl", "_kmd")}}
+
+
+def test_what_a_function_decides_keeps_the_permissions(online: kvstore.Client) -> None:
+    notes = online.collection("decided")
+    notes.save({"_id": "n", "a": 1})
+    with online.context() as ctx:
+        ctx.get("decided", "n").a = 2
+        notes.save({"_id": "n", "a": 3})
+        notes.push()
+        stored = notes.find_by_id("n")
+        ctx.save(lambda _: {"_id": "n", "a": 5})
+        assert notes.find_by_id("n") == {**stored, "a": 5}
+
+
+def test_a_merge_to_what_is_stored_writes_nothing(local: kvstore.Client) -> None:
+    notes = local.collection("notes")
+    notes.save({"_id": "n", "a": 1})
+    with local.context(merge_policy="objectTrumps") as ctx:
+        ctx.get("notes", "n").c = 2
+        # The same members, in another order than a merge writes them.
+        notes.save({"c": 2, "b": 3, "a": 1, "_id": "n"})
+        with local.context() as other:
+            version = other.get("notes", "n").version
+            assert ctx.save().updated == []
+            other.refresh()
+            assert other.get("notes", "n").version == version
