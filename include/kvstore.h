@@ -1887,9 +1887,13 @@ KV_API kv_status kv_results_refresh(kv_results *results, kv_error **error_out);
  * become one event. An event with an error says that the data could not be read; a later event then has what was missed. Eight
  * bytes are held for each record; when something of the collection has changed, the query runs again.
  *
+ * A list of kv_context_fetch() follows the unsaved changes of its context as well. Objects that others have changed, and that have
+ * no unsaved changes, become faults before the event; a save still checks the version that the application has read. Of a custom
+ * store, only the context's own changes are known. No event follows the end of the context.
+ *
  * @param receive  see @ref subscription, for this and what follows
- * @return KV_OK, KV_MISUSE (also if the list is followed already), KV_NO_USER, KV_UNSUPPORTED (a list of groups, a count, a list of
- *         a context, of a network store, or a page that the backend has chosen), KV_STORAGE, KV_FULL, KV_INTERNAL
+ * @return KV_OK, KV_MISUSE (also if the list is followed already), KV_NO_USER, KV_UNSUPPORTED (a list of groups, a count, what a
+ *         relationship leads to, a list that comes from the backend, or a page that it has chosen), KV_STORAGE, KV_FULL, KV_INTERNAL
  */
 KV_API kv_status kv_results_observe(kv_results *results, kv_event_fn receive, void *context,
                                     kv_free_fn free_context, kv_subscription **subscription_out,

@@ -98,6 +98,26 @@ final class LocalObjectStore: ObjectStore {
     return .objects(ids, values: values)
   }
 
+  // MARK: Following
+
+  func follow(
+    _ query: Query, in collection: String, _ signal: @escaping @Sendable () -> Void
+  ) throws(StoreError) -> any FollowedObjects {
+    let store = try store(collection)
+    guard storage != nil, store.readsLocally(nil) || client.backend == nil else {
+      throw StoreError(
+        .unsupported, "Lists of this context come from the backend: they cannot be followed.")
+    }
+    var wanted = ResultsRequest()
+    wanted.content = .ids
+    // The context's own changes may move any object into a page.
+    var whole = query
+    whole.skip = 0
+    whole.limit = nil
+    let found = try store.fetch(wanted, whole, run: run).value
+    return FollowedStoredObjects(found, of: collection, try found.follow(signal))
+  }
+
   // MARK: Faults
 
   func values(of ids: [ObjectID], maxBytes: Int) throws(StoreError) -> [ObjectValues?] {
@@ -216,6 +236,30 @@ final class LocalObjectStore: ObjectStore {
     for byte in body { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
     return Int64(hash >> 11)
   }
+}
+
+/// `@unchecked Sendable`: one thread at a time, as `FollowedObjects` demands; what it has is safe from any.
+private final class FollowedStoredObjects: FollowedObjects, @unchecked Sendable {
+  private let found: FetchedResults
+  private let collection: RecordID
+  private let followed: FollowedResults
+
+  init(_ found: FetchedResults, of collection: String, _ followed: FollowedResults) {
+    self.found = found
+    self.collection = RecordID(collection)
+    self.followed = followed
+  }
+
+  func changes() throws(StoreError) -> [ObjectID] {
+    guard let changes = try followed.changes() else { return [] }
+    var ids: [ObjectID] = []
+    for position in changes.insertions + changes.modifications {
+      if let id = try found.id(at: position) { ids.append(ObjectID(collection, id)) }
+    }
+    return ids
+  }
+
+  func end() { followed.end() }
 }
 
 /// Sorts the objects that a relationship leads to by those that it starts from.

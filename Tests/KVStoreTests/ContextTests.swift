@@ -79,6 +79,54 @@ import Testing
     #expect(try await local.people.find(id: "ann") == Person(id: "ann", name: "Anna", age: 31))
   }
 
+  @Test("A followed list has unsaved changes, and what others save")
+  func following() async throws {
+    let local = try Local()
+    try await local.people.save((0..<4).map { Person(id: "\($0)", name: "p", age: $0) })
+    let context = try await local.client.context()
+    let young = try await context.results(Query(\Person.age < 10).sorted(by: \.age), in: "people")
+    var updates = try young.changes().makeAsyncIterator()
+    let first = try await context.object("0", in: "people", of: Person.self)
+    try await first.set(\.age, to: 9)
+    var update = try #require(try await updates.next())
+    #expect(update.changes.moves.map { [$0.from, $0.to] } == [[0, 3]])
+    #expect(try await update.list.all().map(\.age) == [1, 2, 3, 9])
+    try await local.people.save(Person(id: "2", name: "q", age: 2))
+    update = try #require(try await updates.next())
+    #expect(update.changes.modifications == [1])
+    #expect(try await update.list[1].entity?.name == "q")
+    try await context.rollback()
+    update = try #require(try await updates.next())
+    #expect(try await update.list.all().map(\.age) == [0, 1, 2, 3])
+  }
+
+  @Test("Two tasks use one context at once: nothing of either is lost")
+  func sharing() async throws {
+    let local = try Local()
+    let context = try await local.client.context()
+    let people = try await context.results(Query<Person>().sorted(by: \.age), in: "people")
+    let updates = try people.changes()
+    let follower = Task { for try await update in updates { _ = try await update.list.all() } }
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+      for name in ["a", "b"] {
+        tasks.addTask {
+          for number in 0..<20 {
+            let one = try await context.insert(
+              Person(id: "\(name)\(number)", name: name, age: number), into: "people")
+            try await one.set(\.age, to: 100 + number)
+            _ = try await context.fetch(Query(\Person.age > 110), in: "people")
+            if number % 5 == 4 { try await context.save() }
+            if number % 7 == 6 { try await context.refresh() }
+          }
+        }
+      }
+      try await tasks.waitForAll()
+    }
+    follower.cancel()
+    _ = await follower.result
+    #expect(try await local.people.count(Query(\.age >= 100)) == 40)
+  }
+
   @Test("Closing the client ends a context, and its objects with it")
   func closing() async throws {
     let local = try Local()

@@ -11,6 +11,13 @@ package final class ObjectContext: Sendable {
   package let store: any ObjectStore
   private let options: ContextOptions
   private let state: Monitor<ContextState>
+  /// What is called after each change of the context.
+  private let listeners = Monitor(Listeners())
+
+  private struct Listeners: Sendable {
+    var next = 0
+    var all: [Int: @Sendable () -> Void] = [:]
+  }
 
   package init(_ store: any ObjectStore, _ options: ContextOptions) throws(StoreError) {
     self.store = store
@@ -27,6 +34,15 @@ package final class ObjectContext: Sendable {
     }
   }
 
+  /// The same for what changes objects: who follows a list is told.
+  private func changing<R>(
+    _ body: (inout ContextState) throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    let result = try with(body)
+    for listener in listeners.withLock({ Array($0.all.values) }) { listener() }
+    return result
+  }
+
   // MARK: Objects
 
   /// The object, with unsaved changes; nil: there is none, or it is deleted here. Fires the fault, with the rest of its
@@ -37,20 +53,20 @@ package final class ObjectContext: Sendable {
 
   /// Adds a new object. Its id is permanent, unless the store chooses ids itself at the save.
   package func insert(_ record: [UInt8], into collection: String) throws(StoreError) -> ObjectID {
-    try with { (state) throws(StoreError) in try state.insert(record, into: collection) }
+    try changing { (state) throws(StoreError) in try state.insert(record, into: collection) }
   }
 
   /// Changes some members of an object; with `replacingAll` the others are removed.
   package func update(
     _ id: ObjectID, _ record: [UInt8], replacingAll: Bool = false
   ) throws(StoreError) {
-    try with { (state) throws(StoreError) in
+    try changing { (state) throws(StoreError) in
       try state.update(state.current(id), record, replacingAll: replacingAll)
     }
   }
 
   package func delete(_ id: ObjectID) throws(StoreError) {
-    try with { (state) throws(StoreError) in try state.delete(state.current(id)) }
+    try changing { (state) throws(StoreError) in try state.delete(state.current(id)) }
   }
 
   /// `{"state":…,"isFault":…,"version":…}`: what the context knows of an object, which is not read for it.
@@ -121,7 +137,7 @@ package final class ObjectContext: Sendable {
       let relationship = try state.relationships.named(name, of: id.collection)
       return (try state.related(id, name), relationship.target)
     }
-    return results(list(ids, of: target.text, as: asIDs ? .id : .body(nil)))
+    return results(list(ids, of: target.text, as: asIDs ? .id : .body(nil), found: nil))
   }
 
   /// The relationships of a collection: `[{"name","to","toMany"}]`, by their names.
@@ -157,7 +173,9 @@ package final class ObjectContext: Sendable {
     case .rows(let rows):
       return FetchedResults(rows, batchSize: request.batchSize, cacheBytes: request.cacheBytes)
     case .ids(let ids):
-      let list = list(ids, of: collection, as: try form(request.content, query, in: collection))
+      let list = list(
+        ids, of: collection, as: try form(request.content, query, in: collection),
+        found: RepeatableFetch(request: request, query: query, options: fetching))
       if !fetching.returnsObjectsAsFaults {
         try fill(list)
       }
@@ -177,9 +195,9 @@ package final class ObjectContext: Sendable {
   }
 
   private func list(
-    _ ids: [ObjectID], of collection: String, as form: RecordForm
+    _ ids: [ObjectID], of collection: String, as form: RecordForm, found fetch: RepeatableFetch?
   ) -> ObjectList {
-    let list = ObjectList(ids, of: RecordID(collection), as: form, in: self)
+    let list = ObjectList(ids, of: RecordID(collection), as: form, found: fetch, in: self)
     state.withLock { $0.lists.append(ContextState.WeakList(value: list)) }
     return list
   }
@@ -199,6 +217,41 @@ package final class ObjectContext: Sendable {
     }
   }
 
+  // MARK: Following
+
+  func addListener(_ listener: @escaping @Sendable () -> Void) -> Int {
+    listeners.withLock { listeners in
+      listeners.next += 1
+      listeners.all[listeners.next] = listener
+      return listeners.next
+    }
+  }
+
+  func removeListener(_ number: Int) {
+    listeners.withLock { _ = $0.all.removeValue(forKey: number) }
+  }
+
+  /// Begins to follow a list.
+  func follow(
+    _ list: FetchedObjectList, _ signal: @escaping @Sendable () -> Void
+  ) throws(StoreError) -> FollowedObjectList {
+    let unsaved = try with { (state) throws(StoreError) in state.unsaved(in: list.collection) }
+    let stored = try store.follow(list.query, in: list.collection.text, signal)
+    return FollowedObjectList(list, in: self, unsaved: unsaved, stored: stored, signal: signal)
+  }
+
+  /// See `ContextState.renew`. Nil: the context is closed.
+  func renew(
+    _ list: FetchedObjectList, suspects: [ObjectID], includesFaults: Bool,
+    unsaved: [ObjectID: [UInt8]]
+  ) throws(StoreError) -> RenewedObjectList? {
+    try state.withLock { (state) throws(StoreError) in
+      guard !state.isClosed else { return nil }
+      return try state.renew(
+        list, suspects: suspects, includesFaults: includesFaults, unsaved: unsaved)
+    }
+  }
+
   // MARK: Interest
 
   package func hold(_ ids: [ObjectID]) throws(StoreError) {
@@ -211,7 +264,7 @@ package final class ObjectContext: Sendable {
 
   /// Makes objects (nil: all) faults again. Unsaved changes of them are dropped, or laid over what is stored now.
   package func refresh(_ ids: [ObjectID]?, keepingChanges: Bool) throws(StoreError) {
-    try with { (state) throws(StoreError) in
+    try changing { (state) throws(StoreError) in
       try state.refresh(ids.map { $0.map { state.current($0) } }, keepingChanges: keepingChanges)
     }
   }
@@ -230,16 +283,16 @@ package final class ObjectContext: Sendable {
 
   /// False: there is nothing to undo.
   package func undo() throws(StoreError) -> Bool {
-    try with { (state) throws(StoreError) in try state.undo() }
+    try changing { (state) throws(StoreError) in try state.undo() }
   }
 
   package func redo() throws(StoreError) -> Bool {
-    try with { (state) throws(StoreError) in try state.redo() }
+    try changing { (state) throws(StoreError) in try state.redo() }
   }
 
   /// Drops all unsaved changes.
   package func rollback() throws(StoreError) {
-    try with { (state) throws(StoreError) in state.rollback() }
+    try changing { (state) throws(StoreError) in state.rollback() }
   }
 
   // MARK: Saving
@@ -247,7 +300,7 @@ package final class ObjectContext: Sendable {
   /// Makes all changes in one step. `.conflict` if an object was changed since the context read it and the merge policy does
   /// not decide: nothing is written then, and `conflicts` tells more.
   package func save() throws(StoreError) -> ContextSaveResult {
-    try with { (state) throws(StoreError) in try state.save() }
+    try changing { (state) throws(StoreError) in try state.save() }
   }
 
   /// Saves, and has `decide` resolve each conflict, with no lock held; tries again as long as it resolves all of them.
@@ -277,14 +330,14 @@ package final class ObjectContext: Sendable {
 
   /// Ends a conflict of the last save: see `MergeResolution.init`.
   package func resolve(_ id: ObjectID, _ answer: JSONObject) throws(StoreError) {
-    try with { (state) throws(StoreError) in try state.resolve(state.current(id), answer) }
+    try changing { (state) throws(StoreError) in try state.resolve(state.current(id), answer) }
   }
 
   /// The permanent ids of new objects, asked of the store before a save.
   package func obtainPermanentIDs() throws(StoreError) -> [(
     temporary: ObjectID, permanent: ObjectID
   )] {
-    try with { (state) throws(StoreError) in try state.obtainPermanentIDs() }
+    try changing { (state) throws(StoreError) in try state.obtainPermanentIDs() }
   }
 
   package func statistics() throws(StoreError) -> ContextStatistics {

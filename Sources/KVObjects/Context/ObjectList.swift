@@ -19,16 +19,22 @@ package final class ObjectList: RecordSource {
   }
 
   private let context: ObjectContext
-  private let collection: RecordID
+  let collection: RecordID
   private let keys: Keys
   private let form: RecordForm
+  /// What has found the objects; nil: a relationship.
+  private let fetch: RepeatableFetch?
   /// The positions by the hashes of their keys, made when an object is first looked for; -1: free.
   private let index = Monitor<[Int32]>([])
 
-  init(_ ids: [ObjectID], of collection: RecordID, as form: RecordForm, in context: ObjectContext) {
+  init(
+    _ ids: [ObjectID], of collection: RecordID, as form: RecordForm, found fetch: RepeatableFetch?,
+    in context: ObjectContext
+  ) {
     self.context = context
     self.collection = collection
     self.form = form
+    self.fetch = fetch
     var keys = Keys()
     keys.ends.reserveCapacity(ids.count)
     for id in ids {
@@ -45,6 +51,23 @@ package final class ObjectList: RecordSource {
 
   /// The id at a position.
   package func id(at position: Int) -> ObjectID { ObjectID(collection, keys.text(at: position)) }
+
+  /// The ids of all objects.
+  var ids: [ObjectID] { (0..<count).map { id(at: $0) } }
+
+  package func follow(
+    _ signal: @escaping @Sendable () -> Void
+  ) throws(StoreError) -> any FollowedRecords {
+    guard let fetch else {
+      throw StoreError(.unsupported, "What a relationship leads to cannot be followed.")
+    }
+    return try context.follow(FetchedObjectList(list: self, fetch: fetch), signal)
+  }
+
+  /// What the same fetch has found now.
+  func renewed(_ ids: [ObjectID]) -> ObjectList {
+    ObjectList(ids, of: collection, as: form, found: fetch, in: context)
+  }
 
   package func read(_ range: Range<Int>, maxBytes: Int) throws(StoreError) -> FetchedBatch {
     let batch = FetchedBatch(from: range.lowerBound)

@@ -1,4 +1,5 @@
 package import KVJSON
+package import KVQuery
 package import KVSync
 
 /// Where the objects of contexts are kept: what `NSIncrementalStore` is to Core Data. A context does not know which store it
@@ -17,6 +18,12 @@ package protocol ObjectStore: AnyObject, Sendable {
 
   /// Runs a query over what is stored.
   func fetch(_ request: ObjectFetch) throws(StoreError) -> FetchedObjects
+
+  /// Begins to follow what is stored of a query; `signal`: others, or a save, may have changed something. Throws
+  /// `.unsupported` if lists of the store cannot be followed.
+  func follow(
+    _ query: Query, in collection: String, _ signal: @escaping @Sendable () -> Void
+  ) throws(StoreError) -> any FollowedObjects
 
   /// Reads objects in one go, in the order given; nil for one that does not exist. May end early, but not before the
   /// first one, once what was read has more than `maxBytes`.
@@ -50,7 +57,21 @@ package protocol ObjectStore: AnyObject, Sendable {
   func close()
 }
 
+/// What is stored of a query that is followed. One thread at a time, but for `end`.
+package protocol FollowedObjects: AnyObject, Sendable {
+  /// The objects that have been changed since the last call, or since following began, or that the query finds since then.
+  func changes() throws(StoreError) -> [ObjectID]
+
+  /// Gives no more signals. From any thread.
+  func end()
+}
+
 extension ObjectStore {
+  /// Nothing tells of the changes of others.
+  package func follow(
+    _ query: Query, in collection: String, _ signal: @escaping @Sendable () -> Void
+  ) -> any FollowedObjects { NothingFollowed() }
+
   package var relationships: [Relationship] { [] }
   package var choosesIDs: Bool { false }
   package func permanentIDs(
@@ -60,6 +81,11 @@ extension ObjectStore {
   }
   package func didRegister(_ ids: [ObjectID]) {}
   package func didUnregister(_ ids: [ObjectID]) {}
+}
+
+private final class NothingFollowed: FollowedObjects {
+  func changes() -> [ObjectID] { [] }
+  func end() {}
 }
 
 /// What identifies a store.

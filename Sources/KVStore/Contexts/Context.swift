@@ -99,6 +99,28 @@ public final class Context: Sendable {
     return ids.map { ManagedObject(held: $0, in: self) }
   }
 
+  /// The same as a list that loads little by little, and that can be followed: its entities are read through the context, with
+  /// its unsaved changes.
+  ///
+  ///     let everybody = try await context.results(Query().sorted(by: \Person.name), in: "people")
+  ///     for try await update in try everybody.changes() { print(update.list.count) }
+  ///
+  /// `Results.changes` tells of the context's own changes with each edit, and of what others save. Objects that others have
+  /// changed, and that are not changed here, are read anew. Lists of `.auto`, `.cache` and `.network` contexts cannot be followed.
+  public func results<Entity: Codable & Sendable>(
+    _ query: Query<Entity> = Query(), in collection: String, of type: Entity.Type = Entity.self,
+    prefetching paths: [String] = [], includesPendingChanges: Bool = true
+  ) async throws(KVStoreError) -> Results<Entity> {
+    let query = try query.built.get()
+    let found = try await perform { (core) throws(StoreError) in
+      var options = FetchingOptions()
+      options.prefetchedKeyPaths = paths
+      options.includesPendingChanges = includesPendingChanges
+      return try core.fetch(ResultsRequest(), query, in: collection, options: options)
+    }
+    return Results(found, of: self)
+  }
+
   // MARK: Changes
 
   /// The number of objects with unsaved changes.

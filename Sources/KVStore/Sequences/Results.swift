@@ -30,6 +30,16 @@ public struct Results<Entity: Decodable & Sendable>: AsyncSequence, Sendable {
     }
   }
 
+  /// A list whose entities are read through a context.
+  init(_ fetched: FetchedResults, of context: Context) {
+    self.fetched = fetched
+    client = context.client
+    indices = 0..<fetched.count
+    read = { (position) async throws(KVStoreError) in
+      try await context.perform { (_) throws(StoreError) in try fetched.batch(at: position) }
+    }
+  }
+
   private init(_ whole: Results, _ indices: Range<Int>) {
     (fetched, client, read) = (whole.fetched, whole.client, whole.read)
     self.indices = indices
