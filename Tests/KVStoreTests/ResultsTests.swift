@@ -69,4 +69,26 @@ import Testing
       having: Query(\Name.people <= 3).sorted(by: \.name, ascending: false))
     #expect(try await groups.all().map(\.name) == ["p2", "p1"])
   }
+
+  @Test("A list of faults has ids at once, and a batch is one request when it is touched")
+  func faults() async throws {
+    let backend = try Backend()
+    let ann = try backend.client("ann")
+    try await ann.signup(username: "ann", password: "a password")
+    let people = try ann.store("people", of: Person.self, type: .network)
+    for number in 0..<7 {
+      try await people.save(Person(id: "\(number)", name: "p", age: number))
+    }
+    let copies = try ann.store("people", of: Person.self, type: .auto)
+    let list = try await copies.results(
+      Query().sorted(by: \.age), batchSize: 3, returnsFaults: true)
+    #expect(list.count == 7)
+    let local = try ann.store("people", of: Person.self)
+    #expect(try await local.count() == 0)
+    #expect(try await list[4].entity?.age == 4)
+    #expect(try await local.count() == 3)
+    #expect(try await list.all().map(\.age) == Array(0..<7))
+    #expect(list.reads == 3)
+    await ann.close()
+  }
 }
