@@ -2,6 +2,8 @@
 #include "check.h"
 #include "fixture.h"
 
+#include <poll.h>
+
 static kv_client *client;
 static kv_store *store;
 static kv_context *objects;
@@ -99,9 +101,56 @@ static void lists_read_in_batches(void) {
   OK(kv_client_close(client));
 }
 
+static char told[200];
+
+static void on_change(void *context, const kv_event *event) {
+  (void)context;
+  snprintf(told, sizeof told, "%s", event->json ? event->json : "error");
+}
+
+static void expect_change(const char *expected) {
+  int fd = -1;
+  told[0] = 0;
+  OK(kv_client_event_fd(client, &fd, &error));
+  while (told[0] == 0) {
+    CHECK(poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 20000) == 1);
+    OK(kv_client_dispatch(client, 0, NULL, &error));
+  }
+  TEXT(expected, told);
+}
+
+static void lists_follow(void) {
+  client = local_client(NULL, ",\"callbacks\":\"pump\"");
+  store = opened_store(client, "things", "sync");
+  OK(kv_context_open(client, NULL, &objects, &error));
+  saved(store, "{\"_id\":\"a\",\"n\":1}");
+  saved(store, "{\"_id\":\"b\",\"n\":2}");
+  kv_query *by_n = NULL;
+  OK(kv_query_create(NULL, 0, "{\"sort\":{\"n\":1}}", KV_NUL_TERMINATED, &by_n, &error));
+  kv_results *results = NULL;
+  OK(kv_context_fetch(objects, "things", NULL, 0, by_n, &results, &error));
+  kv_query_free(by_n);
+  kv_subscription *subscription = NULL;
+  OK(kv_results_observe(results, on_change, NULL, NULL, &subscription, &error));
+  OK(kv_context_update(objects, "things", "a", "{\"n\":3}", KV_NUL_TERMINATED, &error));
+  expect_change("{\"count\":2,\"deletions\":[],\"moves\":[{\"from\":0,\"to\":1}],\"insertions\":[],\"modifications\":[1]}");
+  saved(store, "{\"_id\":\"c\",\"n\":0}");
+  expect_change("{\"count\":3,\"deletions\":[],\"moves\":[],\"insertions\":[0],\"modifications\":[]}");
+  const char *record = NULL;
+  OK(kv_results_get(results, 2, &record, NULL, NULL, &error));
+  TEXT("{\"_id\":\"a\",\"n\":3}", record);
+  OK(kv_context_rollback(objects, &error));
+  expect_change("{\"count\":3,\"deletions\":[],\"moves\":[{\"from\":2,\"to\":1}],\"insertions\":[],\"modifications\":[1]}");
+  kv_context_close(objects);
+  OK(kv_subscription_close(subscription));
+  kv_results_close(results);
+  OK(kv_client_close(client));
+}
+
 int main(void) {
   RUN("a save writes what was inserted, updated and deleted", inserts_updates_deletes);
   RUN("a function decides conflicts", a_function_decides);
   RUN("faults are read in batches", lists_read_in_batches);
+  RUN("a list follows the edits of its context and what others save", lists_follow);
   return finish();
 }

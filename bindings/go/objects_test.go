@@ -165,3 +165,36 @@ func TestAListOfAContextShowsItsEdits(t *testing.T) {
 		t.Fatal(again, err)
 	}
 }
+
+func TestAListOfAContextFollowsItsEditsAndWhatOthersSave(t *testing.T) {
+	client, accounts := localAccounts(t)
+	objects := openContext(t, client, ContextOptions{})
+	list, err := FetchObjects[M](objects, "accounts", nil, FetchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer list.Close()
+	count := list.Len()
+	events := make(chan ListChanges, 10)
+	subscription, err := list.Observe(func(changes ListChanges, err error) {
+		if err == nil {
+			events <- changes
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer subscription.Close()
+	if _, err := objects.Insert("accounts", M{"_id": "new"}); err != nil {
+		t.Fatal(err)
+	}
+	if changes := <-events; changes.Count != count+1 || len(changes.Insertions) != 1 {
+		t.Fatal(changes)
+	}
+	if _, err := accounts.RemoveAll(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if changes := <-events; changes.Count != 1 || len(changes.Deletions) != count {
+		t.Fatal(changes)
+	}
+}
