@@ -51,7 +51,7 @@ import Testing
       while !isDone.withLock({ $0 }) {
         let (low, high) = (step % 2, 1 - step % 2)
         let last = Self.count - 1
-        try? storage.save(
+        _ = try? storage.save(
           #"{"_id":"k0","a":\#(low * 9)}"#, #"{"_id":"k\#(last)","a":\#(high * 9)}"#)
         step += 1
       }
