@@ -187,7 +187,7 @@ SECTIONS = [
     ),
     Section(
         "fuzz",
-        "The parsers, the evaluator, groups, updates and AppSync's answers, fuzzed: the same inputs each time",
+        "Parsers, the evaluator, groups, updates, AppSync's answers, fuzzed: the same inputs",
         ["Tests/Fuzz/run"],
         limit=1500,
     ),
