@@ -30,6 +30,7 @@ ORDER = {
         "Store",
         "Metrics",
         "Logic",
+        "Identity",
         "Service",
     ],
     "KVQuery": [
