@@ -97,9 +97,10 @@ final class Table: Sendable {
   /// if it has one.
   static func localWrite(_ isEntity: String) -> String {
     """
-    CASE WHEN EXISTS (SELECT 1 FROM unanswered WHERE \(isEntity)) THEN \(LocalWrite.mayBeSent.rawValue)
+    CASE WHEN p.operation = 3 THEN \(LocalWrite.none.rawValue)
+    WHEN EXISTS (SELECT 1 FROM unanswered WHERE \(isEntity)) THEN \(LocalWrite.mayBeSent.rawValue)
     WHEN p.operation = 1 AND p.sent = 0 THEN \(LocalWrite.unsentCreate.rawValue)
-    WHEN p.operation < 3 THEN \(LocalWrite.mayBeSent.rawValue)
+    WHEN p.operation NOT NULL THEN \(LocalWrite.mayBeSent.rawValue)
     ELSE \(LocalWrite.none.rawValue) END
     """
   }

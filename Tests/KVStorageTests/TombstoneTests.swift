@@ -48,6 +48,20 @@ import Testing
       ])
   }
 
+  @Test("of what was sent by the queue and past it outlive the confirmation of the deletion")
+  func sentBothWays() throws {
+    let id = try storage.save(#"{"n":1}"#)[0].id
+    _ = try storage.beginSending([try #require(try storage.write(id))])
+    let direct = #"{"_id":"\#(id)","n":2}"#
+    _ = try storage.beginUnqueued([(id, .entity(Array(direct.utf8)))], in: "c")
+    #expect(try storage.remove(id, in: "c") == 1)
+    let deletion = try #require(try storage.write(id))
+    _ = try storage.beginSending([deletion])
+    try storage.accept(id, nil)
+    let sent = try storage.tombstone(of: id, in: "c")?.sent.map { String($0) }
+    #expect(sent == [#"{"_id":"\#(id)","n":1}"#, direct])
+  }
+
   @Test("a create that was never sent leaves none, nor does a confirmed one what may arrive")
   func unsent() throws {
     let id = try storage.save(#"{"n":1}"#)[0].id

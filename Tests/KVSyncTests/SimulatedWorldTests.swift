@@ -7,12 +7,14 @@ import KVSync
 import KVTestSupport
 import Testing
 
-/// Several clients on one backend – one as Kinvey's, or an API of AppSync at the transport –, on real database files, over a network that loses, delays, doubles, cuts and
-/// reorders messages, creates for as long as it likes, with a server that restarts, in processes that die between any two
-/// transactions; everything by one seed. Some reads ask for everything, some for pages, some for changes only; some calls repeat what
-/// failed. Some clients take in live data, whose messages arrive at any time, in the middle of requests too.
+/// Several clients on one backend – one as Kinvey's, or an API of AppSync at the transport –, on real database files, over a
+/// network that loses, delays, doubles, cuts and reorders messages, creates for as long as it likes, with a server that restarts,
+/// in processes that die between any two transactions; everything by one seed. Some reads ask for everything, some for pages,
+/// some for changes only; some calls repeat what failed. Some clients take in live data, whose messages arrive at any time, in the
+/// middle of requests too.
 ///
-/// Some clients see the backend through functions that speak JSON. Some backends take batches of writes, and their answers may lack some of them.
+/// Some clients see the backend through functions that speak JSON. Some backends take batches of writes, and their answers may
+/// lack some of them.
 ///
 /// Every client changes and deletes its own entities only, and saves to a few that all share. Then the
 /// weather clears and everybody synchronises. Each world has its strategy for conflicts, on a backend that
@@ -35,7 +37,6 @@ import Testing
     let given = Self.variable("KV_TEST_SEED") != nil
     print("worlds from \(seeds)")
     let chosen = given ? [seeds] : (0..<Self.worlds).map { _ in Seed(seeds.next() >> 1) }
-    // Worlds know nothing of each other: as many at the same time as there are processors.
     let worlds = chosen.flatMap { seed in WorldKind.allCases.map { (seed: seed, kind: $0) } }
     // Worlds know nothing of each other: as many at the same time as there are processors.
     let findings = concurrentMap(worlds.count, threads: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) {
