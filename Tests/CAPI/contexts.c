@@ -140,7 +140,7 @@ static void lists_follow(void) {
   OK(kv_results_get(results, 2, &record, NULL, NULL, &error));
   TEXT("{\"_id\":\"a\",\"n\":3}", record);
   OK(kv_context_rollback(objects, &error));
-  expect_change("{\"count\":3,\"deletions\":[],\"moves\":[{\"from\":2,\"to\":1}],\"insertions\":[],\"modifications\":[1]}");
+  expect_change("{\"count\":3,\"deletions\":[],\"moves\":[{\"from\":1,\"to\":2}],\"insertions\":[],\"modifications\":[1]}");
   kv_context_close(objects);
   OK(kv_subscription_close(subscription));
   kv_results_close(results);
