@@ -6,6 +6,7 @@ import base64
 import binascii
 import hashlib
 import json
+import secrets
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,14 +29,15 @@ def fingerprint(*parts: Any) -> str:
 
 
 def print_token(run: Run, mark: str) -> str:
-    parts = [mark, run.source, run.started_at, run.position]
+    """The token of a run's next page. No two are the same, also after a page without items."""
+    parts = [mark, run.source, run.started_at, run.position, secrets.token_hex(4)]
     return base64.b64encode(json.dumps(parts).encode()).decode()
 
 
 def read_token(token: str, mark: str) -> Run:
     """The run that a token goes on with; BadRequest if it is not one of this query."""
     try:
-        there, source, started_at, position = json.loads(base64.b64decode(token, validate=True))
+        there, source, started_at, position, _ = json.loads(base64.b64decode(token, validate=True))
     except (binascii.Error, ValueError, TypeError):
         there, source, started_at, position = "", "", 0, None
     if there != mark:
