@@ -21,11 +21,16 @@ import Testing
 /// keeps the conditions of writes or one that does not; what is left open is decided at the end, at random.
 /// Nobody else changes an entity of one's own, so that no strategy may lose anything of these.
 ///
-/// `KV_WORLDS` says how many worlds of each backend. One that failed is repeated by
-/// `KV_TEST_SEED=… swift test --disable-xctest --filter SimulatedWorldTests`; `KV_WORLDS_REPORT` names a file for what
+/// `KV_WORLDS` says how many worlds of Kinvey's backend, drawn anew each time, and of AppSync's, up to a limit. One that failed
+/// is repeated by `KV_TEST_SEED=… swift test --disable-xctest --filter SimulatedWorldTests`; `KV_WORLDS_REPORT` names a file for what
 /// came of them all, as JSON.
 @Suite("A simulated world") struct SimulatedWorldTests {
   private static let worlds = variable("KV_WORLDS").flatMap { Int($0) } ?? 300
+
+  /// The worlds of AppSync are the same each time, and not more than these; `KV_APPSYNC_START` draws others.
+  private static let appSyncStart =
+    variable("KV_APPSYNC_START").flatMap { UInt64($0) } ?? 20_240_521
+  private static let maxOfAppSync = 1_500
 
   private static func variable(_ name: String) -> String? {
     getenv(name).map { String(cString: $0) }
@@ -37,7 +42,13 @@ import Testing
     let given = Self.variable("KV_TEST_SEED") != nil
     print("worlds from \(seeds)")
     let chosen = given ? [seeds] : (0..<Self.worlds).map { _ in Seed(seeds.next() >> 1) }
-    let worlds = chosen.flatMap { seed in WorldKind.allCases.map { (seed: seed, kind: $0) } }
+    var same = Seed(Self.appSyncStart)
+    let ofAppSync =
+      given
+      ? [seeds] : (0..<min(Self.worlds, Self.maxOfAppSync)).map { _ in Seed(same.next() >> 1) }
+    let worlds =
+      chosen.map { (seed: $0, kind: WorldKind.keyValue) }
+      + ofAppSync.map { (seed: $0, kind: WorldKind.appSync) }
     // Worlds know nothing of each other: as many at the same time as there are processors.
     let findings = concurrentMap(worlds.count, threads: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) {
       index -> [String] in
@@ -67,7 +78,7 @@ import Testing
 }
 
 /// What the clients of a world speak to.
-private enum WorldKind: CaseIterable {
+private enum WorldKind {
   case keyValue, appSync
 
   func backend(_ random: inout Seed) throws -> any WorldBackend {
