@@ -68,11 +68,12 @@ def test_the_events_tell_what_a_write_does(device: Open, server: StandIn) -> Non
     phone = device()
     tasks = phone.client.collection("Task", type="synced")
     phone.until("ready")
-    for act, operation in [
+    acts: list[tuple[Callable[[], object], str]] = [
         (lambda: tasks.save({"id": "t", "title": "T"}), "create"),
         (lambda: tasks.save({**tasks["t"], "title": "U"}), "update"),
         (lambda: tasks.remove_by_id("t"), "delete"),
-    ]:
+    ]
+    for act, operation in acts:
         act()
         assert phone.until("outboxMutationEnqueued", id="t").operation == operation
         assert phone.until("outboxMutationProcessed", id="t").operation == operation
