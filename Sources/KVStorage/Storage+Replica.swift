@@ -21,7 +21,6 @@ extension Storage {
       let mayBeExpected = try Self.expectsLateWrites(table, db)
       let lastTombstone = try Self.lastTombstone(on: db)
       let mayBeLate = try Self.mayBeLate(table, mark, on: db)
-      let mayBeGone = try Self.mayBeGone(table, now: change.now, on: db)
       let statement = try db.statement(isGuarded ? table.replaceUnlessPending : table.replace)
       try change.bindConstants(to: statement)
       var result = ReplicaChange()
@@ -34,9 +33,6 @@ extension Storage {
           continue
         }
         if mayBeLate, try Self.isLate(outline.version(in: bytes), of: id, change, on: db) {
-          continue
-        }
-        if mayBeGone, try Self.isGone(outline.version(in: bytes), of: id, change, on: db) {
           continue
         }
         let body = UnsafeRawBufferPointer(rebasing: bytes[outline.range])
@@ -150,38 +146,6 @@ extension Storage {
     try see.bind(id, at: .id)
     try see.run()
     return true
-  }
-
-  /// For how long a read may still show what was deleted before, in milliseconds: an hour. Where versions only rise, a record
-  /// that is made again goes on with the version of the deleted one, until the backend has forgotten that, after days.
-  private static let staleReads: Int64 = 3_600_000
-
-  /// Whether tombstones are here that `isGone` has to look at.
-  private static func mayBeGone(
-    _ table: Table, now: Int64, on db: borrowing Connection
-  ) throws(SQLiteError) -> Bool {
-    guard table.format.versionsOnlyRise else { return false }
-    return try db.statement(
-      """
-      SELECT 1 FROM (SELECT noted FROM gone ORDER BY n DESC LIMIT 1)
-      WHERE noted > \(bind: now - staleReads)
-      """
-    ).step()
-  }
-
-  /// Whether a version has come that is known to have gone a short time ago, where the backend takes none back: it reads from
-  /// a copy that is behind.
-  private static func isGone(
-    _ theirs: RecordVersion?, of id: String, _ change: borrowing Change, on db: borrowing Connection
-  ) throws(SQLiteError) -> Bool {
-    let table = change.table
-    let tombstone = try db.statement(
-      """
-      SELECT version FROM gone WHERE \(table.isEntity(id))
-      AND version NOT NULL AND noted > \(bind: change.now - staleReads)
-      """)
-    guard let theirs, try tombstone.step(), let gone = tombstone.text(0) else { return false }
-    return !table.format.isOlder(RecordVersion(gone), than: theirs)
   }
 
   private static func isDeleted(

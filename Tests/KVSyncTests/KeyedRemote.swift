@@ -29,11 +29,6 @@ final class KeyedRemote: Remote, @unchecked Sendable {
     try put(JSONValue.object(record).bytes)
   }
 
-  /// From now on answers show a record as this, version included.
-  func show(_ record: JSONObject, as key: String) {
-    records.withLock { $0[RecordID(key)] = record }
-  }
-
   /// From now on answers show a record as it was when it was deleted, in this version.
   func showDeletion(of key: String, at version: Int) {
     deletions.withLock { $0[RecordID(key)] = RecordVersion("\(version)") }
