@@ -10,7 +10,7 @@ import Testing
 /// Statements are counted by PostgreSQL (pg_stat_statements, for a user of the test's own), round trips by the connections.
 @Suite("A request to a replica") struct StatementCountTests {
   private static let repetitions = 20
-  private static let attempts = 3
+  private static let attempts = 10
 
   private let administrator: PostgresConnection
   private let role: String
