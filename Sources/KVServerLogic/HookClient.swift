@@ -11,19 +11,15 @@ package final class HookClient: BusinessLogic {
   /// Seconds to wait before the first repetition; each further one waits twice as long.
   private static let pause = 0.1
 
-  private struct State {
-    var running = 0
-    var isClosed = false
-  }
-
   private let settings: LogicSettings
   private let transport: Transport
-  private let state = Monitor(State())
+  private let limit: CallLimit
   private let cancellation = Cancellation()
 
   /// Fails if the system has no thread or descriptor for it.
   package init(_ settings: LogicSettings) throws(SettingsReader.Failure) {
     self.settings = settings
+    limit = CallLimit(settings.concurrency)
     var options = TransportOptions()
     options.connections = settings.concurrency
     options.connectSeconds = settings.seconds
@@ -42,18 +38,13 @@ package final class HookClient: BusinessLogic {
   }
 
   package func send(_ call: LogicCall) throws(LogicFailure) -> LogicAnswer {
-    let mayStart = state.withLock { state in
-      guard state.running < settings.concurrency, !state.isClosed else { return false }
-      state.running += 1
-      return true
-    }
-    guard mayStart else { throw .busy }
-    defer { state.withLock { $0.running -= 1 } }
+    guard limit.enter() else { throw .busy }
+    defer { limit.leave() }
     return try repeating(call, delivery: hexText(randomBytes(16)))
   }
 
   package func close() {
-    state.withLockNotifyingAll { $0.isClosed = true }
+    limit.close()
     cancellation.cancel()
     transport.close()
   }
@@ -79,16 +70,13 @@ package final class HookClient: BusinessLogic {
         problem = error.message
       }
       let pause = Self.pause * Double(1 << (attempt - 1))
-      guard attempt < settings.attempts, deadline.remainingSeconds > pause, waits(pause) else {
+      guard attempt < settings.attempts, deadline.remainingSeconds > pause,
+        limit.wait(until: .after(seconds: pause))
+      else {
         throw .unavailable("\(problem) (attempt \(attempt))")
       }
       attempt += 1
     }
-  }
-
-  /// False: this was closed meanwhile.
-  private func waits(_ seconds: Double) -> Bool {
-    state.wait(until: .after(seconds: seconds)) { $0.isClosed ? true : nil } == nil
   }
 
   private static func isWorthRepeating(_ error: TransportError) -> Bool {

@@ -8,21 +8,15 @@ final class ProviderClient: Sendable {
   /// The longest answer: many keys are a fault, or meant to cost memory.
   private static let maxBytes = 128 << 10
 
-  private struct State {
-    var running = 0
-    var isClosed = false
-  }
-
   private let seconds: Double
-  private let concurrency: Int
+  private let limit: CallLimit
   private let transport: Transport
-  private let state = Monitor(State())
   private let cancellation = Cancellation()
 
   /// Fails if the system has no thread or descriptor for it.
   init(_ settings: OpenIDSettings) throws(SettingsReader.Failure) {
     seconds = settings.seconds
-    concurrency = settings.concurrency
+    limit = CallLimit(settings.concurrency)
     let options = TransportOptions(
       caFile: settings.caFile, connections: settings.concurrency,
       connectSeconds: settings.seconds)
@@ -30,7 +24,7 @@ final class ProviderClient: Sendable {
   }
 
   func close() {
-    state.withLock { $0.isClosed = true }
+    limit.close()
     cancellation.cancel()
     transport.close()
   }
@@ -72,15 +66,10 @@ final class ProviderClient: Sendable {
   }
 
   private func exchange(_ request: HTTPRequest) throws(IdentityFailure) -> HTTPResponse {
-    let mayStart = state.withLock { state in
-      guard state.running < concurrency, !state.isClosed else { return false }
-      state.running += 1
-      return true
+    guard limit.enter() else {
+      throw .unavailable("\(limit.count) calls to the provider are under way already")
     }
-    guard mayStart else {
-      throw .unavailable("\(concurrency) calls to the provider are under way already")
-    }
-    defer { state.withLock { $0.running -= 1 } }
+    defer { limit.leave() }
     do {
       return try transport.exchange(
         request, until: .after(seconds: seconds), cancellation: cancellation)
