@@ -150,9 +150,8 @@ package final class Storage: LocalStore {
     _ = catalog.takeAsked()
     let before = db.totalChanges
     let result = try body(db)
-    for table in catalog.takeAsked() {
-      try automatic.changed(db.totalChanges - before, table, on: db, for: self)
-    }
+    let rows = db.totalChanges - before
+    for table in catalog.takeAsked() { try automatic.changed(rows, table, on: db, for: self) }
     return result
   }
 

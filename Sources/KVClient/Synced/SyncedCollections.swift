@@ -28,7 +28,7 @@ final class SyncedCollections: Sendable {
 
   private struct Told {
     var order: Int64 = 0
-    var createdAt = Timestamp(milliseconds: 0)
+    var createdAt = Timestamp.distantPast
   }
 
   init(_ expressions: [RecordID: Query]) { state = Monitor(State(expressions: expressions)) }
@@ -154,18 +154,16 @@ final class SyncedCollections: Sendable {
     try told.withLock { (told) throws(StoreError) in
       guard running != nil else { return }
       var last = told ?? Told()
-      // Once the last one has gone, its position is given again.
-      let isThere = try local.waiting(after: last.order - 1, limit: 1).first.map {
-        $0.order == last.order && $0.createdAt == last.createdAt
-      }
-      let newSince = told == nil || isThere == true ? nil : last.createdAt
-      if isThere != true { last.order = 0 }
+      // Once the last one has gone, its position is given again: then what was made later is new.
+      let there = try local.waiting(after: last.order - 1, limit: 1).first
+      let isThere = there?.order == last.order && there?.createdAt == last.createdAt
+      let tells = told != nil
+      let madeAfter = isThere ? .distantPast : last.createdAt
+      if !isThere { last.order = 0 }
       while true {
         let page = try local.waiting(after: last.order, limit: 500)
         guard let end = page.last else { break }
-        if told != nil {
-          for write in page where newSince.map({ $0 < write.createdAt }) ?? true { tell(write) }
-        }
+        for write in page where tells && madeAfter < write.createdAt { tell(write) }
         last = Told(order: end.order, createdAt: end.createdAt)
       }
       told = last
