@@ -2,8 +2,6 @@
 #include "check.h"
 #include "fixture.h"
 
-#include <poll.h>
-
 static kv_client *client;
 static kv_store *store;
 static kv_context *objects;
@@ -109,13 +107,7 @@ static void on_change(void *context, const kv_event *event) {
 }
 
 static void expect_change(const char *expected) {
-  int fd = -1;
-  told[0] = 0;
-  OK(kv_client_event_fd(client, &fd, &error));
-  while (told[0] == 0) {
-    CHECK(poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 20000) == 1);
-    OK(kv_client_dispatch(client, 0, NULL, &error));
-  }
+  dispatch_until_written(client, told);
   TEXT(expected, told);
 }
 

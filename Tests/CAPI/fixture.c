@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <ftw.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -154,6 +155,17 @@ int silent_port(void) {
     die("no port", NULL);
   /* The kernel accepts into the backlog; nobody ever reads. */
   return ntohs(address.sin_port);
+}
+
+void dispatch_until_written(kv_client *client, char *text) {
+  kv_error *error = NULL;
+  int fd = -1;
+  text[0] = 0;
+  if (kv_client_event_fd(client, &fd, &error)) die("no descriptor", error);
+  while (text[0] == 0) {
+    if (poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 20000) != 1) die("nothing to dispatch", NULL);
+    if (kv_client_dispatch(client, 0, NULL, &error)) die("dispatch", error);
+  }
 }
 
 double seconds(void) {

@@ -33,6 +33,10 @@ void stop_server(void);
 /* A port that takes connections and never answers. */
 int silent_port(void);
 
+/* Empties a text, and dispatches the callbacks of a client with "callbacks":"pump" until one has written into it; the program
+ * ends if nothing comes for 20 seconds. */
+void dispatch_until_written(kv_client *client, char *text);
+
 /* Seconds on the monotonic clock. */
 double seconds(void);
 

@@ -2,8 +2,6 @@
 #include "check.h"
 #include "fixture.h"
 
-#include <poll.h>
-
 static kv_client *client;
 static kv_store *store;
 static kv_results *results;
@@ -144,16 +142,6 @@ static void on_change(void *context, const kv_event *event) {
   *(int64_t *)context = count;
 }
 
-static void dispatch_one(void) {
-  int fd = -1;
-  told[0] = 0;
-  OK(kv_client_event_fd(client, &fd, &error));
-  while (told[0] == 0) {
-    CHECK(poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 20000) == 1);
-    OK(kv_client_dispatch(client, 0, NULL, &error));
-  }
-}
-
 static void follows(void) {
   kv_subscription *subscription = NULL;
   int64_t count = 0;
@@ -168,12 +156,12 @@ static void follows(void) {
   OK(kv_store_remove_by_id(store, "a", NULL, &count, &error));
   OK(kv_results_observe(results, on_change, &count, NULL, &subscription, &error));
   STATUS(KV_MISUSE, kv_results_observe(results, on_change, &count, NULL, NULL, &error));
-  dispatch_one();
+  dispatch_until_written(client, told);
   TEXT("{\"count\":2,\"deletions\":[0],\"moves\":[],\"insertions\":[],\"modifications\":[]}", told);
   NUMBER(2, count);
   saved(store, "{\"_id\":\"b\",\"n\":200}");
   saved(store, "{\"_id\":\"d\",\"n\":1}");
-  dispatch_one();
+  dispatch_until_written(client, told);
   TEXT("{\"count\":3,\"deletions\":[],\"moves\":[{\"from\":0,\"to\":2}],\"insertions\":[0],\"modifications\":[2]}", told);
   record_is(2, "{\"_id\":\"b\",\"n\":200}", KV_RECORD_UNCHANGED);
   OK(kv_subscription_close(subscription));
