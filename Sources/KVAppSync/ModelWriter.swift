@@ -103,8 +103,8 @@ struct ModelWriter {
   ) throws(StoreError) -> RemoteOutcome {
     let input = table.records.deletion(of: try table.values(ofKey: id), version)
     do throws(StoreError) {
-      _ = try mutate(.delete, input, if: condition)
-      return .deleted(1)
+      let tombstone = try mutate(.delete, input, if: condition).record
+      return .deleted(1, at: table.format.version(of: tombstone))
     } catch {
       guard error.saysConditionFailed, condition == nil else { throw error }
       return .deleted(0)
@@ -114,10 +114,10 @@ struct ModelWriter {
   private func deleteAny(
     _ id: String
   ) throws(StoreError) -> RemoteOutcome {
-    guard let item = try item(id),
-      item["_deleted"]?.boolValue != true
-    else { return .deleted(0) }
-    return try delete(id, item["_version"] ?? .null)
+    guard let item = try item(id) else { return .deleted(0) }
+    let version = item["_version"] ?? .null
+    guard item["_deleted"]?.boolValue == true else { return try delete(id, version) }
+    return .deleted(0, at: version.intValue.map { RecordVersion(String($0)) })
   }
 
   /// What the backend has under an id, a deletion included.

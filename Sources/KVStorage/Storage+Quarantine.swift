@@ -33,7 +33,9 @@ extension Storage {
           continue
         }
         try Self.replaceEntity(write.id, by: theirs.bytes, change: change, on: db)
-        if theirs == .gone { try Self.insertTombstone(write.id, version, change: change, on: db) }
+        if theirs == .gone {
+          try Self.insertTombstone(write.id, version, deleted: version, change: change, on: db)
+        }
       }
     }
   }

@@ -21,6 +21,7 @@ extension Storage {
       let mayBeExpected = try Self.expectsLateWrites(table, db)
       let lastTombstone = try Self.lastTombstone(on: db)
       let mayBeLate = try Self.mayBeLate(table, mark, on: db)
+      let mayBeDeleted = try Self.mayBeDeleted(table, now: change.now, on: db)
       let statement = try db.statement(isGuarded ? table.replaceUnlessPending : table.replace)
       try change.bindConstants(to: statement)
       var result = ReplicaChange()
@@ -33,6 +34,9 @@ extension Storage {
           continue
         }
         if mayBeLate, try Self.isLate(outline.version(in: bytes), of: id, change, on: db) {
+          continue
+        }
+        if mayBeDeleted, try Self.isDeleted(id, at: outline.version(in: bytes), change, on: db) {
           continue
         }
         let body = UnsafeRawBufferPointer(rebasing: bytes[outline.range])
@@ -90,7 +94,7 @@ extension Storage {
         } else {
           try Self.record(nil, of: id, table: table, on: db)
         }
-        try Self.insertTombstone(id, version, change: change, on: db)
+        try Self.insertTombstone(id, version, deleted: known, change: change, on: db)
       }
       return result
     }
@@ -146,6 +150,40 @@ extension Storage {
     try see.bind(id, at: .id)
     try see.run()
     return true
+  }
+
+  /// For how long a read may still show what was deleted before, in milliseconds: an hour. Where versions only rise, a record
+  /// that is made again goes on with the version of the deletion, until the backend has forgotten that, after days.
+  private static let staleReads: Int64 = 3_600_000
+
+  /// Whether tombstones may be here that `isDeleted` has to look at.
+  private static func mayBeDeleted(
+    _ table: Table, now: Int64, on db: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    guard table.format.versionsOnlyRise else { return false }
+    return try db.statement(
+      """
+      SELECT 1 FROM (SELECT noted FROM gone ORDER BY n DESC LIMIT 1)
+      WHERE noted > \(bind: now - staleReads)
+      """
+    ).step()
+  }
+
+  /// Whether a deletion of this version or of a later one is known, where the backend takes none back, and nothing is here:
+  /// who shows the record read a copy that is behind. That a read has not brought a record says nothing of the kind.
+  private static func isDeleted(
+    _ id: String, at theirs: RecordVersion?, _ change: borrowing Change,
+    on db: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    let table = change.table
+    let tombstone = try db.statement(
+      """
+      SELECT deleted FROM gone WHERE \(table.isEntity(id))
+      AND deleted NOT NULL AND noted > \(bind: change.now - staleReads)
+      AND NOT EXISTS (SELECT 1 FROM \(sql: table.entities) WHERE id = \(bind: id))
+      """)
+    guard let theirs, try tombstone.step(), let deleted = tombstone.text(0) else { return false }
+    return !table.format.isOlder(RecordVersion(deleted), than: theirs)
   }
 
   private static func isDeleted(

@@ -17,7 +17,7 @@ extension Storage {
   }
 
   /// In one transaction; on a disk that is nearly full in as many as it takes, since confirming is what makes room there.
-  package func confirm(_ done: [(write: PendingWrite, stored: [UInt8]?)]) throws(StoreError) {
+  package func confirm(_ done: [AcceptedWrite]) throws(StoreError) {
     do throws(StoreError) { try confirmAtOnce(done) } catch {
       guard error.kind == .full, done.count > 1 else { throw error }
       try confirm(Array(done[..<(done.count / 2)]))
@@ -25,14 +25,12 @@ extension Storage {
     }
   }
 
-  private func confirmAtOnce(
-    _ done: [(write: PendingWrite, stored: [UInt8]?)]
-  ) throws(StoreError) {
+  private func confirmAtOnce(_ done: [AcceptedWrite]) throws(StoreError) {
     try write(makingRoom: true) { (db: borrowing Connection) throws(SQLiteError) in
-      for (write, stored) in done {
-        let change = Change(try catalog.entry(write.collection, on: db))
-        try Self.confirm(write, stored, change: change, on: db)
-        try Self.settleUnqueued(write.id, change.table, on: db)
+      for accepted in done {
+        let change = Change(try catalog.entry(accepted.write.collection, on: db))
+        try Self.confirm(accepted, change, on: db)
+        try Self.settleUnqueued(accepted.write.id, change.table, on: db)
       }
     }
   }
@@ -88,9 +86,10 @@ extension Storage {
   /// - gone: it was dropped or purged, and our entity is taken to be clean: the backend's entity
   ///   replaces it. If the entity is gone as well, it was cleared, and is not brought back.
   private static func confirm(
-    _ write: PendingWrite, _ stored: [UInt8]?, change: Change, on db: borrowing Connection
+    _ accepted: AcceptedWrite, _ change: Change, on db: borrowing Connection
   ) throws(SQLiteError) {
-    if write.operation == .delete { return try confirmDeletion(write, change, on: db) }
+    let (write, stored) = (accepted.write, accepted.stored)
+    if write.operation == .delete { return try confirmDeletion(accepted, change, on: db) }
     if try removeUnchanged(write, change.table, on: db) {
       if let stored { try put(stored, as: write.id, change: change, on: db) }
       return
@@ -102,9 +101,11 @@ extension Storage {
   }
 
   private static func confirmDeletion(
-    _ write: PendingWrite, _ change: Change, on db: borrowing Connection
+    _ accepted: AcceptedWrite, _ change: Change, on db: borrowing Connection
   ) throws(SQLiteError) {
-    let version = try baseVersion(of: write, change.table, on: db)
+    let write = accepted.write
+    var version = accepted.deletion
+    if version == nil { version = try baseVersion(of: write, change.table, on: db) }
     // A deletion past the queue confirms what is queued: perhaps a write that had no answer.
     if try localWrite(of: write.id, change.table, on: db) == .mayBeSent {
       try expectLateWrites(of: write.id, change, on: db)
@@ -112,12 +113,13 @@ extension Storage {
     if try removeUnchanged(write, change.table, on: db) {
       // Here already, unless the deletion was not the queue's.
       _ = try run(change.table.delete, write.id, on: db)
-      return try insertTombstone(write.id, version, change: change, on: db)
+      return try insertTombstone(write.id, version, deleted: version, change: change, on: db)
     }
     if try rebase(write, nil, table: change.table, on: db) { return }
     let ours = try knownVersion(of: write.id, change.table, on: db)
     _ = try run(change.table.delete, write.id, on: db)
-    try insertTombstone(write.id, ours, change: change, on: db)
+    try insertTombstone(
+      write.id, accepted.deletion ?? ours, deleted: accepted.deletion, change: change, on: db)
   }
 
   /// The version that a row whose revision is still this one started from, if it is known.

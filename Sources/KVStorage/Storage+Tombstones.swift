@@ -49,40 +49,41 @@ extension Storage {
   }
 
   /// Notes that a version of an entity has gone, unless a write of it is pending. Of an older one than is known, or if it is
-  /// not known which (nil), only that it went just now is noted.
+  /// not known which (nil), only that it went just now is noted. `deleted`: the version that a deletion is known to have
+  /// removed or made; nil: what is known is that a read has not brought the entity.
   static func insertTombstone(
-    _ id: String, _ version: RecordVersion?, change: Change, on db: borrowing Connection
+    _ id: String, _ version: RecordVersion?, deleted: RecordVersion? = nil, change: Change,
+    on db: borrowing Connection
   ) throws(SQLiteError) {
     let table = change.table
-    let newest: SQLFragment
-    if var version {
-      if table.format.versionOrder == .text {
-        newest = "max(\(bind: version.text), ifnull(g.version, ''))"
-      } else {
-        if let known = try tombstoneVersion(id, table, on: db) {
-          version = table.format.versionOrder.newer(known, version)
-        }
-        newest = "\(bind: version.text)"
-      }
-    } else {
-      newest = "g.version"
-    }
+    let newest = try newer(version, than: "version", of: id, table, on: db)
+    let newestDeleted = try newer(deleted, than: "deleted", of: id, table, on: db)
     // Replacing makes it the latest.
     try db.run(
       """
-      INSERT OR REPLACE INTO gone (collection, id, version, sent, noted)
-      SELECT \(bind: table.number), \(bind: id), \(newest), g.sent, \(bind: change.now)
+      INSERT OR REPLACE INTO gone (collection, id, version, deleted, sent, noted)
+      SELECT \(bind: table.number), \(bind: id), \(newest), \(newestDeleted), g.sent, \(bind: change.now)
       FROM (SELECT 1)
       LEFT JOIN gone AS g ON g.collection = \(bind: table.number) AND g.id = \(bind: id)
       WHERE NOT EXISTS (SELECT 1 FROM pending WHERE \(table.isEntity(id)))
       """)
   }
 
-  private static func tombstoneVersion(
-    _ id: String, _ table: Table, on db: borrowing Connection
-  ) throws(SQLiteError) -> RecordVersion? {
-    let statement = try db.statement("SELECT version FROM gone WHERE \(table.isEntity(id))")
-    return try statement.step() ? statement.text(0).map { RecordVersion($0) } : nil
+  /// The newer one of a version and of what a column of the tombstone `g` has.
+  private static func newer(
+    _ version: RecordVersion?, than column: String, of id: String, _ table: Table,
+    on db: borrowing Connection
+  ) throws(SQLiteError) -> SQLFragment {
+    guard var version else { return "g.\(sql: column)" }
+    if table.format.versionOrder == .text {
+      return "max(\(bind: version.text), ifnull(g.\(sql: column), ''))"
+    }
+    let statement = try db.statement(
+      "SELECT \(sql: column) FROM gone WHERE \(table.isEntity(id))")
+    if try statement.step(), let known = statement.text(0) {
+      version = table.format.versionOrder.newer(RecordVersion(known), version)
+    }
+    return "\(bind: version.text)"
   }
 
   /// Notes that writes which had no answer may still arrive: to be called before the last of them leaves the queue.

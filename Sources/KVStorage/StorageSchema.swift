@@ -182,6 +182,11 @@ package enum StorageSchema {
         -- as 2, and changed on another condition since. The filter is {"$and":[what was sent, what was added]} then.
         ALTER TABLE pending ADD COLUMN condition TEXT;
         """),
+    Database.Migration(
+      sql: """
+        -- The last version that a deletion is known to have removed or made; NULL: only absence is known, if anything.
+        ALTER TABLE gone ADD COLUMN deleted TEXT;
+        """),
   ]
 
   /// A collection's own table. Body and checksum come last: what is in front of them is read without them. The checksum

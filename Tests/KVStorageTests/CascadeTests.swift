@@ -49,7 +49,7 @@ import Testing
   /// Confirms everything that is queued.
   private func send(_ storage: Storage) throws {
     let writes = try storage.beginSending(try storage.waiting(after: 0, limit: 1_000_000))
-    try storage.confirm(writes.map { ($0.write, $0.body) })
+    try storage.confirm(writes.map { AcceptedWrite($0.write, stored: $0.body) })
   }
 
   private func saveFolders(_ parents: KeyValuePairs<String, String>, in storage: Storage) throws {

@@ -134,12 +134,14 @@ private func failure(_ body: () throws -> Void) -> StoreError? {
     let sent = try reopened.beginSending([try #require(try reopened.write("a"))])
     try reopened.save(#"{"_id":"a","n":3}"#)
     #expect(try reopened.write("a")?.isConditional == true)
-    try reopened.confirm(sent.map { ($0.write, Array(#"{"_id":"a","n":2}"#.utf8)) })
+    try reopened.confirm(
+      sent.map { AcceptedWrite($0.write, stored: Array(#"{"_id":"a","n":2}"#.utf8)) })
     #expect(try reopened.write("a")?.isConditional == false)
     // What was changed on a condition meanwhile does.
     let again = try reopened.beginSending([try #require(try reopened.write("a"))])
     try reopened.save(#"{"_id":"a","n":4}"#, if: matching(#"{"n":3}"#))
-    try reopened.confirm(again.map { ($0.write, Array(#"{"_id":"a","n":3}"#.utf8)) })
+    try reopened.confirm(
+      again.map { AcceptedWrite($0.write, stored: Array(#"{"_id":"a","n":3}"#.utf8)) })
     #expect(try reopened.write("a")?.isConditional == true)
   }
 
@@ -158,7 +160,8 @@ private func failure(_ body: () throws -> Void) -> StoreError? {
     let reopened = try openStorage(in: directory)
     let sent = try reopened.beginSending([try #require(try reopened.write("a"))])
     #expect(sent.first?.write.condition == both)
-    try reopened.confirm(sent.map { ($0.write, Array(#"{"_id":"a","n":4,"m":1}"#.utf8)) })
+    try reopened.confirm(
+      sent.map { AcceptedWrite($0.write, stored: Array(#"{"_id":"a","n":4,"m":1}"#.utf8)) })
     #expect(try reopened.write("a") == nil)
   }
 
@@ -171,7 +174,8 @@ private func failure(_ body: () throws -> Void) -> StoreError? {
     try storage.save(#"{"_id":"a","n":3,"m":1}"#, if: matching(#"{"m":1}"#))
     try storage.save(#"{"_id":"a","n":4,"m":1}"#, if: matching(#"{"n":3}"#))
     try storage.save(#"{"_id":"a","n":4,"m":2}"#, if: matching(#"{"m":{"$gt":0}}"#))
-    try storage.confirm(sent.map { ($0.write, Array(#"{"_id":"a","n":2,"m":1}"#.utf8)) })
+    try storage.confirm(
+      sent.map { AcceptedWrite($0.write, stored: Array(#"{"_id":"a","n":2,"m":1}"#.utf8)) })
     let left = try #require(try storage.write("a"))
     #expect(left.isConditional)
     let text = try #require(left.condition)

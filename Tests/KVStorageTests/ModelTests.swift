@@ -180,7 +180,7 @@ struct Model {
     guard !sendGate.isEmpty else { return "nothing" }
     let (write, version) = sendGate.remove(at: random.below(sendGate.count))
     let stored = write.operation == .delete ? nil : body(write.id)
-    try store.confirm([(write, stored.map { Array($0.utf8) })])
+    try store.confirm([AcceptedWrite(write, stored: stored.map { Array($0.utf8) })])
     let answer = stored.map { Row(body: $0, generation: generation) }
     switch writes[write.id] {
     case let row? where row.version == version:

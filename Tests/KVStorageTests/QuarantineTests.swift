@@ -117,7 +117,7 @@ import Testing
     _ = try send("a")
     try storage.save(#"{"_id":"a","n":5}"#)
     #expect(try storage.pending("a", in: "c")?.tried.last == .gone)
-    try storage.confirm([(sent, Array(#"{"_id":"a","n":4}"#.utf8))])
+    try storage.confirm([AcceptedWrite(sent, stored: Array(#"{"_id":"a","n":4}"#.utf8))])
     #expect(try storage.pending("a", in: "c")?.tried == [])
   }
 

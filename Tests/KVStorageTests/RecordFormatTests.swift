@@ -171,7 +171,7 @@ struct Keying: Sendable, CustomTestStringConvertible {
     _ = try storage.dropPending(keying.key(0), in: "c")
     try storage.take(keying.record(0, ["n": 2, "rev": 10]))
     let late = JSONValue.object(keying.record(0, ["n": 1, "rev": 9])).bytes
-    try storage.confirm(sent.map { ($0.write, late) })
+    try storage.confirm(sent.map { AcceptedWrite($0.write, stored: late) })
     #expect(try storage.json(keying.key(0))?["n"] == 2)
     try storage.save(keying.record(0, ["n": 3]))
     try storage.accept(keying.key(0), stored)

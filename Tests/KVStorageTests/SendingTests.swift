@@ -16,7 +16,7 @@ import Testing
   }
 
   private func confirm(_ write: PendingWrite, _ stored: String?) throws {
-    try storage.confirm([(write, stored.map { Array($0.utf8) })])
+    try storage.confirm([AcceptedWrite(write, stored: stored.map { Array($0.utf8) })])
   }
 
   @Test("counts attempts before sending and gives the entity of that moment") func begins() throws {

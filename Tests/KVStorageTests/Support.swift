@@ -87,7 +87,7 @@ extension LocalStore {
   func accept(_ id: String, _ stored: String?, in collection: String = "c") throws {
     guard let write = try write(id, in: collection) else { return }
     let sent = try beginSending([write])
-    try confirm(sent.map { ($0.write, stored.map { Array($0.utf8) }) })
+    try confirm(sent.map { AcceptedWrite($0.write, stored: stored.map { Array($0.utf8) }) })
   }
 }
 

@@ -115,7 +115,7 @@ final class AppSyncWorld: WorldBackend, @unchecked Sendable {
   }
 
   /// Carries an operation out. `sees`: the version of a record that the caller is known to have; a read may be late with
-  /// what the caller knows already, other than deletions. `staleness`: how likely that is, in percent.
+  /// what the caller knows already. `staleness`: how likely that is, in percent.
   func answer(
     _ operation: Operation, _ random: inout Seed, staleness: UInt64, sees: [String: Int64]
   ) -> JSONValue {
@@ -123,7 +123,7 @@ final class AppSyncWorld: WorldBackend, @unchecked Sendable {
     case .sync(let variables):
       let page = page(variables, &random) { row, random in
         let id = row.members["id"]?.stringValue ?? ""
-        guard !row.isDeleted, let old = former[id], (sees[id] ?? 0) >= row.version,
+        guard let old = former[id], (sees[id] ?? 0) >= row.version,
           random.next() % 100 < staleness
         else { return row }
         return old

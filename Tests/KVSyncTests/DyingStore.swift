@@ -285,7 +285,7 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     try live { () throws(StoreError) in try real.beginSending(writes) }
   }
 
-  func confirm(_ done: [(write: PendingWrite, stored: [UInt8]?)]) throws(StoreError) {
+  func confirm(_ done: [AcceptedWrite]) throws(StoreError) {
     try live { () throws(StoreError) in try real.confirm(done) }
   }
 

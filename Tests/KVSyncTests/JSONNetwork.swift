@@ -146,7 +146,7 @@ final class JSONNetwork: BackendHandler {
   ) throws(StoreError) -> JSONValue {
     switch outcome {
     case .success(.stored(let record)): ["stored": (try? JSONValue(parsing: record)) ?? .null]
-    case .success(.deleted(let count)): ["deleted": .bool(count > 0)]
+    case .success(.deleted(let count, _)): ["deleted": .bool(count > 0)]
     case .success: [:]
     case .failure(let error) where error.kind == .conflict || error.kind == .notFound:
       ["conflict": .null]

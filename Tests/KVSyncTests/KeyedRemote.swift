@@ -29,6 +29,11 @@ final class KeyedRemote: Remote, @unchecked Sendable {
     try put(JSONValue.object(record).bytes)
   }
 
+  /// From now on answers show a record as this, version included; nil: not at all.
+  func show(_ record: JSONObject?, as key: String) {
+    records.withLock { $0[RecordID(key)] = record }
+  }
+
   /// From now on answers show a record as it was when it was deleted, in this version.
   func showDeletion(of key: String, at version: Int) {
     deletions.withLock { $0[RecordID(key)] = RecordVersion("\(version)") }
@@ -86,7 +91,10 @@ final class KeyedRemote: Remote, @unchecked Sendable {
       return .stored(try put(body))
     case .delete(let id, let condition):
       try check(condition, id)
-      return .deleted(records.withLock { $0.removeValue(forKey: RecordID(id)) } == nil ? 0 : 1)
+      guard records.withLock({ $0.removeValue(forKey: RecordID(id)) }) != nil else {
+        return .deleted(0)
+      }
+      return .deleted(1, at: RecordVersion("\(nextVersion())"))
     case .createMany, .batch: throw StoreError(.unsupported, "One at a time.")
     }
   }
@@ -95,14 +103,16 @@ final class KeyedRemote: Remote, @unchecked Sendable {
     guard let key = format.key(of: body),
       var record = (try? JSONValue(parsing: body))?.objectValue
     else { throw StoreError(.invalid, "No record.") }
-    record["rev"] = .int(
-      Int64(
-        written.withLock { count in
-          count += 1
-          return count
-        }))
+    record["rev"] = .int(Int64(nextVersion()))
     records.withLock { $0[RecordID(key)] = record }
     return JSONValue.object(record).bytes
+  }
+
+  private func nextVersion() -> Int {
+    written.withLock { count in
+      count += 1
+      return count
+    }
   }
 
   private func check(_ condition: RemoteCondition, _ id: String) throws(StoreError) {

@@ -8,7 +8,7 @@ import Testing
 @testable import KVSync
 
 /// Answers of a backend that takes no version back, and whose reads may show what was before the last write.
-@Suite("An answer that shows an earlier deletion") struct LateAnswersTests {
+@Suite("An answer that shows what was before") struct LateAnswersTests {
   private static let format = RecordFormat(
     id: [.init("id")], version: ["rev"], versionOrder: .integer, versionsOnlyRise: true)
 
@@ -74,6 +74,38 @@ import Testing
     try self.read(read)
     #expect(try versionHere == nil)
     #expect(try storage.tombstone(of: "a", in: "c")?.version == RecordVersion("10"))
+  }
+
+  @Test("does not bring back what was deleted here since", arguments: Read.allCases)
+  func keepsDeleted(_ read: Read) throws {
+    let before = try #require(remote["a"])
+    let options = CallOptions(readPolicy: .forceLocal, writePolicy: .forceLocal, call: Call())
+    _ = try engine.remove(id: "a", options: options)
+    #expect(try engine.push(Call()).errors == [])
+    remote.show(before, as: "a")
+    try self.read(read)
+    #expect(try versionHere == nil)
+    // Somebody makes it again, which goes on with its versions.
+    try remote.publish(["id": "a", "n": 2])
+    try self.read(read)
+    #expect(try versionHere != nil)
+  }
+
+  @Test("does not bring back what a message has told was deleted", arguments: Read.allCases)
+  func keepsDeletedByOthers(_ read: Read) throws {
+    try engine.apply(.deleted(id: "a", at: "10"))
+    try self.read(read)
+    #expect(try versionHere == nil)
+  }
+
+  @Test("brings back what an earlier read of everything did not show") func takesMissed() throws {
+    let before = try #require(remote["a"])
+    remote.show(nil, as: "a")
+    try read(.whole)
+    #expect(try versionHere == nil)
+    remote.show(before, as: "a")
+    try read(.whole)
+    #expect(try versionHere == RecordVersion("9"))
   }
 
   @Test("of what was never here leaves no tombstone") func unknown() throws {

@@ -40,7 +40,10 @@ func fill(_ path: String) throws(StoreError) -> Int32 {
   for some in try pending(storage).chunks(of: 100) {
     let sent = try storage.beginSending(Array(some))
     guard sent.count == some.count else { return 8 }
-    try storage.confirm(sent.map { ($0.write, $0.body.map { metadata + $0.dropFirst() }) })
+    try storage.confirm(
+      sent.map { sent in
+        AcceptedWrite(sent.write, stored: sent.body.map { metadata + $0.dropFirst() })
+      })
   }
   guard try pending(storage).isEmpty else { return 9 }
   // Removing makes room for as much again, though each removal is queued.

@@ -116,7 +116,7 @@ extension CollectionEngine {
       let left = try backendEntities(deletions.map(\.id), remote, call: call)
       let gone = deletions.filter { left[RecordID($0.id)] == nil }
       try sendGate.fence.settling(gone.map(\.id)) { () throws(StoreError) in
-        try local.confirm(gone.map { ($0, nil) })
+        try local.confirm(gone.map { AcceptedWrite($0, stored: nil) })
       }
       let result = try Pusher(self, call).send(left.keys.map(\.text))
       if let error = result.errors.first { throw error }

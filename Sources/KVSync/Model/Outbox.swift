@@ -26,7 +26,7 @@ package protocol Outbox: AnyObject, Sendable {
   /// Notes that the backend has accepted these writes. For each: if its revision is unchanged the row goes and `stored` (what
   /// the backend answered) replaces the entity; else the row stays, a create becomes an update, and
   /// `stored` becomes its base. One transaction for all.
-  func confirm(_ done: [(write: PendingWrite, stored: [UInt8]?)]) throws(StoreError)
+  func confirm(_ done: [AcceptedWrite]) throws(StoreError)
 
   /// The backend refused these, or no answer came: their error is kept with the row.
   func recordFailure(_ failed: [(write: PendingWrite, error: StoreError)]) throws(StoreError)

@@ -206,8 +206,8 @@ package indirect enum RemoteOutcome: Sendable, Equatable {
   case stored([UInt8])
   /// One result for each entity of a `createMany`, in its order.
   case storedMany([Result<[UInt8], StoreError>])
-  /// How many were deleted; 0 when it was not there (404).
-  case deleted(Int)
+  /// How many were deleted; 0 when it was not there (404). `at`: the version that the deletion made; nil: unknown.
+  case deleted(Int, at: RecordVersion? = nil)
   /// The outcomes of the writes of a `batch`, in its order.
   case batch([Result<RemoteOutcome, StoreError>])
 }

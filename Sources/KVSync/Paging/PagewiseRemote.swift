@@ -208,7 +208,7 @@ private struct MatchingRemoval {
     var failure: StoreError?
     remote.send(writes, in: collection, call: call) { index, result in
       switch (result, writes[index]) {
-      case (.success(.deleted(let count)), _): removed += count
+      case (.success(.deleted(let count, _)), _): removed += count
       case (.failure(let error), .delete(let id, let condition))
       where error.kind == .conflict && condition != .none:
         refused.append(id)

@@ -54,14 +54,14 @@ struct DirectWriter {
       let write = try conditioned(id, nil, condition: condition)
       return try unqueued([(id, .gone)]) { () throws(StoreError) in
         let queued = try queued([id])
-        let count = try conditionalOutcome(of: write, id).deletedCount()
+        let (count, version) = try conditionalOutcome(of: write, id).deletion()
         if let local {
           try engine.sendGate.fence.settling([id]) { () throws(StoreError) in
             if var write = try answered(id, queued, local: local) {
               write.operation = .delete
-              try local.confirm([(write, nil)])
+              try local.confirm([AcceptedWrite(write, stored: nil, deletion: version)])
             }
-            _ = try local.forget([id], in: collection)
+            _ = try local.forget([id], in: collection, at: version)
           }
         }
         return count
@@ -113,10 +113,10 @@ struct DirectWriter {
       outlines.enumerated().map { (RecordID($0.element.id ?? ""), $0.offset) },
       uniquingKeysWith: { _, last in last })
     try engine.sendGate.fence.settling(indices.keys.map(\.text)) { () throws(StoreError) in
-      var done: [(write: PendingWrite, stored: [UInt8]?)] = []
+      var done: [AcceptedWrite] = []
       for (id, index) in indices {
         if let write = try answered(id.text, queued, local: local) {
-          done.append((write, stored[index]))
+          done.append(AcceptedWrite(write, stored: stored[index]))
         }
       }
       if !done.isEmpty { try local.confirm(done) }
@@ -136,10 +136,10 @@ extension RemoteOutcome {
     return entity
   }
 
-  func deletedCount() throws(StoreError) -> Int {
-    guard case .deleted(let count) = self else {
+  fileprivate func deletion() throws(StoreError) -> (count: Int, version: RecordVersion?) {
+    guard case .deleted(let count, let version) = self else {
       throw StoreError.badAnswer("The backend's answer is not a count.")
     }
-    return count
+    return (count, version)
   }
 }

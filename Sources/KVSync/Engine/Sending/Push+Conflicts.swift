@@ -89,7 +89,7 @@ extension Push {
         isOthers: try isOfOthers(conflict, theirs), isCondition: conflict.sent.condition.isFilter)
       let verdict = try meeting.verdict(call.conflicts.holding(write))
       switch verdict {
-      case .done: round.confirmed.append((write, theirs.bytes))
+      case .done: round.confirmed.append(AcceptedWrite(write, stored: theirs.bytes))
       case .take:
         replaced.append((conflict.sent, theirs))
       case .overwrite, .again:

@@ -44,7 +44,7 @@ struct Push {
 
   /// What a round of requests came to, before it is written down.
   struct Round {
-    var confirmed: [(write: PendingWrite, stored: [UInt8]?)] = []
+    var confirmed: [AcceptedWrite] = []
     var failed: [(write: PendingWrite, error: StoreError)] = []
     /// What the backend has of those that failed, where that is known.
     var theirs: [RecordID: RemoteVersion] = [:]
@@ -179,16 +179,15 @@ struct Push {
     call.progress.update { $0.entitiesDone += UInt64(round.failed.count) }
   }
 
-  private mutating func settle(
-    _ confirmed: [(write: PendingWrite, stored: [UInt8]?)]
-  ) throws(StoreError) {
+  private mutating func settle(_ confirmed: [AcceptedWrite]) throws(StoreError) {
     try engine.sendGate.fence.settling(confirmed.map(\.write.id)) {
       () throws(StoreError) in
       try local.confirm(confirmed)
     }
     pushed += confirmed.count
-    for (write, stored) in confirmed {
-      call.accepted(write, stored)
+    for accepted in confirmed {
+      let write = accepted.write
+      call.accepted(write, accepted.stored)
       guard let theirs = overwriting.removeValue(forKey: RecordID(write.id)) else { continue }
       overwritten += 1
       call.overwritten(write.id, theirs.bytes)
@@ -219,12 +218,14 @@ struct Push {
   }
 
   private mutating func handle(
-    _ result: Result<[UInt8]?, StoreError>, of sent: OutgoingWrite, round: inout Round
+    _ result: Result<AcceptedWrite, StoreError>, of sent: OutgoingWrite, round: inout Round
   ) {
     do throws(StoreError) {
-      let stored = try result.get()
-      if let stored { _ = try engine.arrivals.accepted(stored, as: sent.write.id) }
-      round.confirmed.append((sent.write, stored))
+      let accepted = try result.get()
+      if let stored = accepted.stored {
+        _ = try engine.arrivals.accepted(stored, as: sent.write.id)
+      }
+      round.confirmed.append(accepted)
     } catch {
       switch error.kind {
       case .conflict where sent.write.operation == .create:
@@ -270,7 +271,7 @@ struct Push {
         continue
       }
       if try isDone(sent, existing) {
-        round.confirmed.append((sent.write, existing.bytes))
+        round.confirmed.append(AcceptedWrite(sent.write, stored: existing.bytes))
       } else {
         try local.turnIntoUpdate(id, in: engine.collection)
         if let write = try local.pending(id, in: engine.collection)?.write { again.append(write) }

@@ -60,14 +60,16 @@ struct PushBatch {
     }
   }
 
-  /// The outcome of each write: the backend's entity, nil after a deletion.
+  /// The outcome of each write.
   func results(
     _ outcome: Result<RemoteOutcome, StoreError>
-  ) -> [(OutgoingWrite, Result<[UInt8]?, StoreError>)] {
+  ) -> [(OutgoingWrite, Result<AcceptedWrite, StoreError>)] {
     switch outcome {
     case .failure(let error): return writes.map { ($0, .failure(error)) }
     case .success(.storedMany(let many)) where many.count == writes.count:
-      return zip(writes, many).map { ($0, $1.map { $0 }) }
+      return zip(writes, many).map { sent, result in
+        (sent, result.map { AcceptedWrite(sent.write, stored: $0) })
+      }
     case .success(.batch(let many)) where many.count == writes.count:
       return zip(writes, many).map { write, outcome in
         (write, outcome.flatMap { Self.result($0, of: write) })
@@ -82,12 +84,13 @@ struct PushBatch {
   /// met that first.
   private static func result(
     _ outcome: RemoteOutcome, of sent: OutgoingWrite
-  ) -> Result<[UInt8]?, StoreError> {
+  ) -> Result<AcceptedWrite, StoreError> {
     switch outcome {
-    case .stored(let entity): .success(entity)
-    case .deleted(0) where sent.write.isConditional && sent.condition != .none:
+    case .stored(let entity): .success(AcceptedWrite(sent.write, stored: entity))
+    case .deleted(0, _) where sent.write.isConditional && sent.condition != .none:
       .failure(StoreError(.notFound, "There is no entity with this id on the backend."))
-    case .deleted: .success(nil)
+    case .deleted(_, let version):
+      .success(AcceptedWrite(sent.write, stored: nil, deletion: version))
     case .storedMany, .batch: .failure(.unexpected)
     }
   }

@@ -1,0 +1,16 @@
+package import KVJSON
+
+/// A write that the backend has carried out, with what it has since.
+package struct AcceptedWrite: Sendable, Equatable {
+  package var write: PendingWrite
+  /// The backend's entity; nil: there is none, or the answer does not say.
+  package var stored: [UInt8]?
+  /// The version that a deletion made; nil: the answer does not say.
+  package var deletion: RecordVersion?
+
+  package init(_ write: PendingWrite, stored: [UInt8]?, deletion: RecordVersion? = nil) {
+    self.write = write
+    self.stored = stored
+    self.deletion = deletion
+  }
+}
