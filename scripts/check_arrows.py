@@ -28,6 +28,7 @@ ORDER = {
         "Protocol",
         "Live",
         "Store",
+        "SQL",
         "Metrics",
         "Logic",
         "Identity",

@@ -102,47 +102,28 @@ extension EntityCollection {
 
   // MARK: Reading
 
-  /// The number, the body, its checksum and the id of what is selected, in the order of numbers. A negative limit is none.
-  func scan(
-    _ rows: RowSelection, after number: Int64 = -1, limit: Int = -1, offset: Int = 0
+  /// The number, the body, its checksum and the id of what is selected, in an order of pages. A negative limit is none.
+  func page(
+    _ rows: RowSelection, _ order: PageOrder = .storage(after: 0), limit: Int = -1, offset: Int = 0
   ) -> SQLFragment {
     """
     SELECT n, body, checksum, id FROM \(sql: table)
-    WHERE n > \(bind: number) AND \(rows.condition(app))
-    ORDER BY n LIMIT \(bind: limit) OFFSET \(bind: offset)
+    WHERE \(order.range()) AND \(rows.condition(app))
+    ORDER BY \(sql: order.column) LIMIT \(bind: limit) OFFSET \(bind: offset)
     """
-  }
-
-  /// The id, the body and its checksum of what is selected, in the order of ids after one, perhaps up to another.
-  func walk(
-    _ rows: RowSelection, after id: String, to last: String?, limit: Int, offset: Int
-  ) -> SQLFragment {
-    let bound: SQLFragment = last.map { " AND id <= \(bind: $0)" } ?? ""
-    return """
-      SELECT id, body, checksum FROM \(sql: table)
-      WHERE id > \(bind: id)\(bound) AND \(rows.condition(app))
-      ORDER BY id LIMIT \(bind: limit) OFFSET \(bind: offset)
-      """
   }
 
   /// The numbers of what is selected, in the order of a sort key.
   func order(_ rows: RowSelection, by sorter: Sorter, limit: Int, offset: Int) -> SQLFragment {
-    if let walk = rows.use?.walk { return order(rows, by: walk, limit: limit, offset: offset) }
+    let range: SQLFragment = "LIMIT \(bind: limit) OFFSET \(bind: offset)"
+    if let walk = rows.use?.walk {
+      let ordered = walk.select(
+        "e.n", from: "CROSS JOIN \(sql: table) AS e ON e.n = x.n", where: rows.walkCondition(app))
+      return "\(ordered) \(range)"
+    }
     return """
       SELECT n FROM \(sql: table) WHERE \(rows.condition(app))
-      ORDER BY kv_sort_key(body, \(bind: sorter)), id LIMIT \(bind: limit) OFFSET \(bind: offset)
-      """
-  }
-
-  /// The same in the order of an index.
-  private func order(
-    _ rows: RowSelection, by walk: IndexUse.Walk, limit: Int, offset: Int
-  ) -> SQLFragment {
-    let condition: SQLFragment = walk.condition.map { " AND \(SQLFragment($0))" } ?? ""
-    return """
-      SELECT e.n FROM \(sql: walk.table) AS x CROSS JOIN \(sql: table) AS e ON e.n = x.n
-      WHERE \(rows.walkCondition(app))\(condition)
-      ORDER BY \(sql: walk.terms), id LIMIT \(bind: limit) OFFSET \(bind: offset)
+      ORDER BY kv_sort_key(body, \(bind: sorter)), id \(range)
       """
   }
 

@@ -14,8 +14,8 @@ final class LiveRegistrations: RegistrationStore {
   private static func all(
     _ connection: borrowing Connection
   ) throws(SQLiteError) -> [LiveRegistration] {
-    let select = try connection.prepare(
-      "SELECT app, user, device, collection, session, seen FROM live ORDER BY rowid")
+    let all: SQLFragment = "\(RegistrationStatements.select) ORDER BY rowid"
+    let select = try connection.prepare(all)
     var rows: [LiveRegistration] = []
     while try select.step() {
       rows.append(
@@ -28,104 +28,55 @@ final class LiveRegistrations: RegistrationStore {
   }
 
   func forgetEnded(at now: Int64) throws(ServerError) {
-    let isOver: SQLFragment = """
-      own.session NOT NULL AND NOT EXISTS (SELECT 1 FROM session WHERE token = own.session)
-      """
-    try run("DELETE FROM live WHERE \(Self.isOfDevice(where: isOver))")
-    try run("UPDATE live SET seen = \(bind: now) WHERE collection = '' AND seen IS NULL")
+    try run(RegistrationStatements.removeEnded)
+    try run(RegistrationStatements.setSeen(now))
   }
 
   func forget(seenBefore moment: Int64) throws(ServerError) {
-    try run("DELETE FROM live WHERE \(Self.isOfDevice(where: "own.seen < \(bind: moment)"))")
+    try run(RegistrationStatements.remove(seenBefore: moment))
   }
 
-  func add(_ row: LiveRegistration) throws(ServerError) {
-    try run(
-      """
-      INSERT INTO live (app, user, device, collection)
-      VALUES (\(bind: row.app), \(bind: row.user), \(bind: row.device), \(bind: row.collection))
-      ON CONFLICT DO NOTHING
-      """)
-  }
+  func add(_ row: LiveRegistration) throws(ServerError) { try run(RegistrationStatements.add(row)) }
 
   func register(
     _ device: String, of user: String, app: Int64, session token: String, at now: Int64
   ) throws(ServerError) {
-    try run(
-      """
-      INSERT INTO live (app, user, device, collection, session, seen)
-      VALUES (\(bind: app), \(bind: user), \(bind: device), '', \(bind: NewSession.hash(token)),
-        \(bind: now))
-      ON CONFLICT DO UPDATE SET session = excluded.session, seen = excluded.seen
-      """)
+    try run(RegistrationStatements.register(device, of: user, app: app, session: token, at: now))
   }
 
-  func recordActivity(_ device: String, of user: String, app: Int64, seen now: Int64)
-    throws(ServerError)
-  {
-    try run(
-      """
-      UPDATE live SET seen = \(bind: now)
-      WHERE \(Self.isOf(user, app)) AND device = \(bind: device) AND collection = ''
-      """)
+  func recordActivity(
+    _ device: String, of user: String, app: Int64, seen now: Int64
+  ) throws(ServerError) {
+    try run(RegistrationStatements.recordActivity(device, of: user, app: app, seen: now))
   }
 
   func devices(
     of user: String, app: Int64, in sessions: SessionSubset
   ) throws(ServerError) -> [String] {
-    let isWanted: SQLFragment =
-      switch sessions {
-      case .one(let token): "session = \(bind: NewSession.hash(token))"
-      case .allBut(let token?): "session <> \(bind: NewSession.hash(token))"
-      case .allBut(nil): "1"
-      }
-    return try texts(
-      """
-      SELECT device FROM live WHERE \(Self.isOf(user, app)) AND collection = '' AND \(isWanted)
-      """)
+    try texts(RegistrationStatements.devices(of: user, app: app, in: sessions))
   }
 
   func remove(_ row: LiveRegistration) throws(ServerError) {
-    try run(
-      """
-      DELETE FROM live WHERE \(Self.isOf(row.user, row.app)) AND device = \(bind: row.device)
-        AND collection = \(bind: row.collection)
-      """)
+    try run(RegistrationStatements.remove(row))
   }
 
   func remove(device: String, of user: String, app: Int64) throws(ServerError) {
-    try run("DELETE FROM live WHERE \(Self.isOf(user, app)) AND device = \(bind: device)")
+    try run(RegistrationStatements.remove(device: device, of: user, app: app))
   }
 
   func removeAll(of user: String, app: Int64, collection: String) throws(ServerError) {
-    try run("DELETE FROM live WHERE \(Self.isOf(user, app)) AND collection = \(bind: collection)")
+    try run(RegistrationStatements.removeAll(of: user, app: app, collection: collection))
   }
 
   func users(of collection: String, app: Int64) throws(ServerError) -> [String] {
-    try texts(
-      """
-      SELECT DISTINCT user FROM live WHERE app = \(bind: app) AND collection = \(bind: collection)
-      """)
+    try texts(RegistrationStatements.users(of: collection, app: app))
   }
 
   func removeAll(of user: String, app: Int64) throws(ServerError) {
-    try run("DELETE FROM live WHERE \(Self.isOf(user, app))")
+    try run(RegistrationStatements.removeAll(of: user, app: app))
   }
 
   // MARK: Parts
-
-  private static func isOf(_ user: String, _ app: Int64) -> SQLFragment {
-    "app = \(bind: app) AND user = \(bind: user)"
-  }
-
-  /// Tells whether a condition holds for `own`, the registration of a row's device.
-  private static func isOfDevice(where condition: SQLFragment) -> SQLFragment {
-    """
-    EXISTS (SELECT 1 FROM live AS own
-      WHERE own.app = live.app AND own.user = live.user AND own.device = live.device
-        AND own.collection = '' AND \(condition))
-    """
-  }
 
   private func texts(_ sql: SQLFragment) throws(ServerError) -> [String] {
     try Entities.storage { () throws(SQLiteError) -> [String] in

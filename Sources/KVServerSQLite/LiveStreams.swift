@@ -11,11 +11,7 @@ final class LiveStreams: StreamStore {
   func acl(of stream: LiveStream, app: Int64) throws(ServerError) -> LiveStreamACL? {
     let text = try Entities.storage { () throws(SQLiteError) -> String? in
       try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
-        let select = try connection.statement(
-          """
-          SELECT acl FROM stream
-          WHERE app = \(bind: app) AND name = \(bind: stream.name) AND owner = \(bind: stream.owner)
-          """)
+        let select = try connection.statement(StreamStatements.acl(of: stream, app: app))
         return try select.step() ? select.text(0) : nil
       }
     }
@@ -28,11 +24,7 @@ final class LiveStreams: StreamStore {
   ) throws(ServerError) -> [(owner: String, acl: LiveStreamACL)] {
     let rows = try Entities.storage { () throws(SQLiteError) -> [(owner: String, acl: String)] in
       try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
-        let select = try connection.statement(
-          """
-          SELECT owner, acl FROM stream WHERE app = \(bind: app) AND name = \(bind: name)
-          ORDER BY owner
-          """)
+        let select = try connection.statement(StreamStatements.acls(of: name, app: app))
         var rows: [(owner: String, acl: String)] = []
         while try select.step() { rows.append((select.text(0) ?? "", select.text(1) ?? "")) }
         return rows
@@ -47,17 +39,9 @@ final class LiveStreams: StreamStore {
     try Entities.storage { () throws(SQLiteError) -> Bool in
       try database.write { (connection: borrowing Connection) throws(SQLiteError) -> Bool in
         let others = try connection.statement(
-          """
-          SELECT count(*) FROM stream
-          WHERE app = \(bind: app) AND name <> \(bind: stream.name) AND owner = \(bind: stream.owner)
-          """)
+          StreamStatements.countOthers(than: stream, app: app))
         guard try others.step(), others.int(0) < LiveStream.maxPerUser else { return false }
-        try connection.run(
-          """
-          INSERT INTO stream (app, name, owner, acl)
-          VALUES (\(bind: app), \(bind: stream.name), \(bind: stream.owner), \(bind: acl.json.text))
-          ON CONFLICT DO UPDATE SET acl = excluded.acl
-          """)
+        try connection.run(StreamStatements.set(acl, of: stream, app: app))
         return true
       }
     }
@@ -66,8 +50,7 @@ final class LiveStreams: StreamStore {
   func removeAll(of owner: String, app: Int64) throws(ServerError) {
     try Entities.storage { () throws(SQLiteError) in
       try database.write { (connection: borrowing Connection) throws(SQLiteError) in
-        try connection.run(
-          "DELETE FROM stream WHERE app = \(bind: app) AND owner = \(bind: owner)")
+        try connection.run(StreamStatements.removeAll(of: owner, app: app))
       }
     }
   }

@@ -3,43 +3,35 @@ internal import KVQuery
 internal import KVSQLite
 internal import KVServerCore
 
-extension RowAccess {
-  /// Tells whether a row may be read or written. `app`: whose groups count.
-  func condition(_ app: Int64) -> SQLFragment {
-    guard let ways else { return "1" }
-    guard let first = ways.first else { return "0" }
-    let condition = ways.dropFirst().reduce(self.condition(first, app)) {
-      "\($0) OR \(self.condition($1, app))"
-    }
-    return "(\(condition))"
-  }
+/// A user as conditions name him: by his id, and by the groups of an app.
+private struct ListedUser: SQLUser {
+  let user: String
+  let app: Int64
 
-  private func condition(_ way: Way, _ app: Int64) -> SQLFragment {
-    switch way {
-    case .isCreator: "creator = \(bind: user)"
-    case .everybodyReads: "gr = 1"
-    case .nobodySaysNo: "gr IS NOT 0"
-    case .everybodyWrites: "gw = 1"
-    case .isReader: names("readers", app)
-    case .isWriter: names("writers", app)
-    }
-  }
+  var id: SQLFragment { "\(bind: user)" }
 
-  /// Tells whether a list of ids, and of groups with a mark in front, names the user.
-  private func names(_ list: String, _ app: Int64) -> SQLFragment {
+  /// In a list are ids, and groups with a mark in front.
+  func isNamed(in column: String) -> SQLFragment {
     """
-    (\(sql: list) NOT NULL AND EXISTS (SELECT 1 FROM json_each(\(sql: list))
+    (\(sql: column) NOT NULL AND EXISTS (SELECT 1 FROM json_each(\(sql: column))
       WHERE value = \(bind: user) OR value IN
         (SELECT char(1) || grp FROM group_member WHERE app = \(bind: app) AND user = \(bind: user))))
     """
   }
 }
 
+extension RowAccess {
+  /// Tells whether a row may be read or written. `app`: whose groups count.
+  func condition(_ app: Int64, of table: String = "") -> SQLFragment {
+    condition(for: ListedUser(user: user, app: app), of: table)
+  }
+}
+
 /// The rows of a collection that a viewer may see or change and that a filter matches.
 struct RowSelection: Sendable {
   let access: RowAccess
-  /// The ids that the filter names, as a JSON array.
-  private var ids: String?
+  /// The ids that the filter names.
+  private var ids: [String]?
   private let matcher: Matcher?
   let query: Query
   /// How the collection's indexes answer the query; nil: not at all, or `planned` has not been asked.
@@ -56,7 +48,7 @@ struct RowSelection: Sendable {
     self.budget = budget
     self.query = query
     let named = query.namedIDs
-    ids = named.map { ACL.list($0.ids) }
+    ids = named?.ids
     matcher = named?.isExact == true ? nil : query.matcher(within: budget)
     access = RowAccess(
       rule: try viewer.rule(for: operation), isWriting: operation != .read, user: viewer.user)
@@ -83,7 +75,7 @@ struct RowSelection: Sendable {
   /// Tells whether a row is selected: what the rule lets through of what the filter matches. `app`: whose groups count.
   func condition(_ app: Int64) -> SQLFragment {
     let access = access.condition(app)
-    let isFound = use?.rows.map { "n IN (\(SQLFragment($0)))" } ?? isNamed
+    let isFound: SQLFragment? = IndexUse.isFound(by: use, or: ids)
     let condition = guardedFilter(by: access)
     return isFound.map { "\($0) AND \(condition)" } ?? condition
   }
@@ -107,10 +99,12 @@ struct RowSelection: Sendable {
   }
 
   /// Tells the same of the rows that `walk` finds.
-  func walkCondition(_ app: Int64) -> SQLFragment { guardedFilter(by: access.condition(app)) }
+  func walkCondition(_ app: Int64) -> SQLFragment {
+    guardedFilter(by: access.condition(app, of: "e."))
+  }
 
   private var isNamed: SQLFragment? {
-    ids.map { "id IN (SELECT value FROM json_each(\(bind: $0)))" }
+    ids.map { SQLFragment.isAny("id", of: $0) }
   }
 
   /// Whether a damaged body matches nobody can tell. A read selects it, and the answer then names it or leaves it out; it must
@@ -126,6 +120,6 @@ struct RowSelection: Sendable {
   /// A filter, asked about what the rule lets through and nothing else. `AND` would leave it to SQLite what comes
   /// first, and how long a filter takes, or that it gives up, would tell of entities that the user may not read.
   private static func guarded(_ filter: SQLFragment, by access: SQLFragment) -> SQLFragment {
-    access.text == "1" ? filter : "CASE WHEN \(access) THEN \(filter) ELSE 0 END"
+    access.text == "true" ? filter : "CASE WHEN \(access) THEN \(filter) ELSE 0 END"
   }
 }

@@ -69,7 +69,7 @@ final class SQLiteEntityStore: ServerEntityStore {
       try database.read(within: budget) {
         (connection: borrowing Connection) throws(SQLiteError) in
         let rows = try rows.planned(in: collection, on: connection)
-        let select = try connection.statement(collection.scan(rows))
+        let select = try connection.statement(collection.page(rows))
         // What is damaged is left out.
         while try select.step(), !select.hasEntity(1) || groups.add(select.bytes(1)) {}
       }

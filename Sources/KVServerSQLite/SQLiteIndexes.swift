@@ -186,9 +186,3 @@ extension RowSelection {
     return planned
   }
 }
-
-extension SQLFragment {
-  init(_ fragment: IndexUse.Fragment) {
-    self.init(fragment.sql, fragment.values.map { .value($0) })
-  }
-}

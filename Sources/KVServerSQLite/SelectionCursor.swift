@@ -8,22 +8,10 @@ internal import KVServerCore
 ///
 /// `@unchecked Sendable`: one thread at a time reads.
 final class SelectionCursor: EntityCursor, @unchecked Sendable {
-  private enum Plan {
-    /// In the order of storage, after a row.
-    case scan(after: Int64)
-    /// In the order of ids, after one, up to another.
-    case walk(after: String, last: String?)
-    /// Rows with these numbers, from an index on.
-    case rows([Int64], next: Int)
-    /// By a sort key; the rows are not known yet.
-    case sort(Sorter)
-    case done
-  }
-
   private let database: Database
   private let collection: EntityCollection
   private var selection: RowSelection
-  private var plan: Plan
+  private var plan: CursorPlan
   private var skip = 0
 
   init(
@@ -36,9 +24,7 @@ final class SelectionCursor: EntityCursor, @unchecked Sendable {
     selection = try RowSelection(
       walk.map { Query($0.rest) } ?? query, for: viewer, operation: .read, within: budget)
     skip = query.skip
-    plan =
-      walk.map { .walk(after: $0.after ?? "", last: $0.last) } ?? query.sorter.map { .sort($0) }
-      ?? .scan(after: -1)
+    plan = CursorPlan(query)
   }
 
   /// Reads given rows, those of them that still are what the selection asks for.
@@ -67,50 +53,33 @@ final class SelectionCursor: EntityCursor, @unchecked Sendable {
     _ page: inout EntityPage, _ connection: borrowing Connection
   ) throws(SQLiteError) {
     switch plan {
-    case .scan, .walk, .sort: selection = try selection.planned(in: collection, on: connection)
+    case .pages, .sort: selection = try selection.planned(in: collection, on: connection)
     case .rows, .done: break
     }
     if case .sort(let sorter) = plan {
       plan = .rows(try order(by: sorter, limit: page.remaining, connection), next: 0)
     }
     switch plan {
-    case .scan(let row): try scan(after: row, &page, on: connection)
-    case .walk(let id, let last): try walk(after: id, to: last, page: &page, on: connection)
+    case .pages(let order): try read(order, into: &page, on: connection)
     case .rows(let rows, let next): try collect(rows, from: next, page: &page, on: connection)
     case .sort, .done: break
     }
   }
 
-  private func scan(
-    after row: Int64, _ page: inout EntityPage, on connection: borrowing Connection
+  private func read(
+    _ order: PageOrder, into page: inout EntityPage, on connection: borrowing Connection
   ) throws(SQLiteError) {
     let select = try connection.statement(
-      collection.scan(selection, after: row, limit: page.remaining, offset: skip))
-    var last = row
-    while !page.isFull {
+      collection.page(selection, order, limit: page.remaining, offset: skip))
+    repeat {
       guard try select.step(), Self.add(select, 1, id: 3, to: &page) else {
         plan = .done
         return
       }
-      last = select.int64(0)
-    }
+    } while !page.isFull
     skip = 0
-    plan = page.remaining > 0 ? .scan(after: last) : .done
-  }
-
-  private func walk(
-    after id: String, to last: String?, page: inout EntityPage, on connection: borrowing Connection
-  ) throws(SQLiteError) {
-    let select = try connection.statement(
-      collection.walk(selection, after: id, to: last, limit: page.remaining, offset: skip))
-    while !page.isFull {
-      guard try select.step(), Self.add(select, 1, id: 0, to: &page) else {
-        plan = .done
-        return
-      }
-    }
-    skip = 0
-    plan = page.remaining > 0 ? .walk(after: select.text(0) ?? id, last: last) : .done
+    let next = order.after(select.int64(0), id: select.text(3) ?? "")
+    plan = page.remaining > 0 ? .pages(next) : .done
   }
 
   private func order(

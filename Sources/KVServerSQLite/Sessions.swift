@@ -55,7 +55,7 @@ final class Sessions: SessionStore {
   func end(_ token: String) throws(ServerError) {
     try Entities.storage { () throws(SQLiteError) in
       try database.write { (connection: borrowing Connection) throws(SQLiteError) in
-        try connection.run("DELETE FROM session WHERE token = \(bind: NewSession.hash(token))")
+        try connection.run(SessionStatements.end(token))
       }
     }
     kept.withLock { kept in
@@ -76,18 +76,10 @@ final class Sessions: SessionStore {
   func list(
     app: Int64, user: String?, after: String?, limit: Int
   ) throws(ServerError) -> [SessionSummary] {
-    let whose: SQLFragment = user.map { "AND user = \(bind: $0)" } ?? ""
     return try Entities.storage { () throws(SQLiteError) -> [SessionSummary] in
       try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
         let select = try connection.statement(
-          """
-          SELECT token, user, expires FROM session
-          JOIN account ON account.app = session.app AND account.id = user
-          WHERE session.app = \(bind: app) AND token > \(bind: after ?? "") \(whose)
-            AND session.generation = account.generation
-            AND (expires IS NULL OR expires > \(bind: Timestamp.now().milliseconds))
-          ORDER BY token LIMIT \(bind: limit)
-          """)
+          SessionStatements.list(app: app, of: user, after: after, at: .now(), limit: limit))
         var found: [SessionSummary] = []
         while try select.step() {
           found.append(
@@ -107,19 +99,9 @@ final class Sessions: SessionStore {
     _ session: NewSession, app: Int64, user: String, generation: Int64,
     on connection: borrowing Connection
   ) throws(SQLiteError) -> Bool {
-    let now = Timestamp.now().milliseconds
+    try connection.run(SessionStatements.removeExpired(of: user, app: app, at: .now()))
     try connection.run(
-      """
-      DELETE FROM session
-      WHERE app = \(bind: app) AND user = \(bind: user) AND expires <= \(bind: now)
-      """)
-    try connection.run(
-      """
-      INSERT INTO session (token, app, user, expires, generation)
-      SELECT \(bind: NewSession.hash(session.token)), app, id, \(bind: session.expires), generation FROM account
-      WHERE app = \(bind: app) AND id = \(bind: user) AND generation = \(bind: generation)
-        AND disabled = 0
-      """)
+      SessionStatements.insert(session, of: user, app: app, generation: generation))
     return connection.changes == 1
   }
 
@@ -128,19 +110,8 @@ final class Sessions: SessionStore {
   static func endAll(
     app: Int64, user: String, but token: String? = nil, on connection: borrowing Connection
   ) throws(SQLiteError) {
-    let account: SQLFragment = "app = \(bind: app) AND id = \(bind: user)"
-    let kept = NewSession.hash(token ?? "")
-    try connection.run("UPDATE account SET generation = generation + 1 WHERE \(account)")
-    try connection.run(
-      """
-      DELETE FROM session
-      WHERE app = \(bind: app) AND user = \(bind: user) AND token <> \(bind: kept)
-      """)
-    try connection.run(
-      """
-      UPDATE session SET generation = (SELECT generation FROM account WHERE \(account))
-      WHERE token = \(bind: kept) AND app = \(bind: app) AND user = \(bind: user)
-      """)
+    let ending: [SQLFragment] = SessionStatements.endAll(of: user, app: app, but: token)
+    for statement in ending { try connection.run(statement) }
   }
 
   /// A user's sessions have ended in the database: nobody finds them here any more.
@@ -166,12 +137,7 @@ final class Sessions: SessionStore {
   func load(_ token: String) throws(ServerError) -> Session? {
     try Entities.storage { () throws(SQLiteError) -> Session? in
       try database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
-        let select = try connection.statement(
-          """
-          SELECT session.app, user, session.generation, expires FROM session
-          JOIN account ON account.app = session.app AND account.id = user
-          WHERE token = \(bind: NewSession.hash(token)) AND session.generation = account.generation
-          """)
+        let select = try connection.statement(SessionStatements.find(token))
         guard try select.step() else { return nil }
         return Session(
           app: select.int64(0), user: select.text(1) ?? "", generation: select.int64(2),

@@ -14,13 +14,7 @@ extension UserAccounts {
     acl.creator = draft.id
     let body = try entities.write { (connection, now) throws(SQLiteError) -> [UInt8]? in
       try connection.run(
-        """
-        INSERT INTO account (app, id, name, password)
-        SELECT \(bind: app), \(bind: draft.id), \(bind: name), \(bind: password)
-        WHERE NOT EXISTS
-          (SELECT 1 FROM former_user WHERE app = \(bind: app) AND id = \(bind: draft.id))
-        ON CONFLICT DO NOTHING
-        """)
+        AccountStatements.insert(draft.id, name: name, password: password, app: app))
       guard connection.changes == 1 else { return nil }
       if let session {
         _ = try Sessions.insert(session, app: app, user: draft.id, generation: 0, on: connection)
@@ -76,8 +70,7 @@ extension UserAccounts {
       if permanently {
         try Self.remove(stored, id, users: users, app: app, on: connection)
       } else {
-        try connection.run(
-          "UPDATE account SET disabled = 1 WHERE app = \(bind: app) AND id = \(bind: id)")
+        try connection.run(AccountStatements.setDisabled(true, of: id, app: app))
         try record(
           .disabling, in: stored, id, users: users, for: viewer, on: connection, at: now)
       }
@@ -93,8 +86,7 @@ extension UserAccounts {
     let users = try users(of: app)
     let isFound = try entities.write { (connection, now) throws(SQLiteError) -> Bool in
       guard let stored = try Self.look(id, in: users, on: connection) else { return false }
-      try connection.run(
-        "UPDATE account SET disabled = 0 WHERE app = \(bind: app) AND id = \(bind: id)")
+      try connection.run(AccountStatements.setDisabled(false, of: id, app: app))
       try record(
         .restoring, in: stored, id, users: users, for: viewer, on: connection, at: now)
       return true
@@ -104,11 +96,7 @@ extension UserAccounts {
 
   func setPassword(_ password: String, of id: String, app: Int64) throws(ServerError) -> Bool {
     let isFound = try entities.write { (connection, _) throws(SQLiteError) -> Bool in
-      try connection.run(
-        """
-        UPDATE account SET password = \(bind: password)
-        WHERE app = \(bind: app) AND id = \(bind: id)
-        """)
+      try connection.run(AccountStatements.setPassword(password, of: id, app: app))
       guard connection.changes == 1 else { return false }
       try Sessions.endAll(app: app, user: id, on: connection)
       return true
@@ -126,25 +114,14 @@ extension UserAccounts {
   private static func isCurrent(
     _ account: Account, _ app: Int64, on connection: borrowing Connection
   ) throws(SQLiteError) -> Bool {
-    try connection.statement(
-      """
-      SELECT 1 FROM account
-      WHERE app = \(bind: app) AND id = \(bind: account.id) AND name = \(bind: account.name)
-        AND generation = \(bind: account.generation) AND disabled = 0
-      """
-    ).step()
+    try connection.statement(AccountStatements.isCurrent(account, app: app)).step()
   }
 
   /// False: somebody else has the name.
   private static func apply(
     _ change: AccountChange, to id: String, app: Int64, on connection: borrowing Connection
   ) throws(SQLiteError) -> Bool {
-    try connection.run(
-      """
-      UPDATE OR IGNORE account
-      SET name = \(bind: change.name), password = coalesce(\(bind: change.password), password)
-      WHERE app = \(bind: app) AND id = \(bind: id)
-      """)
+    try connection.run(AccountStatements.apply(change, to: id, app: app))
     guard connection.changes == 1 else { return false }
     if change.password != nil {
       try Sessions.endAll(app: app, user: id, but: change.keptToken, on: connection)
@@ -156,12 +133,8 @@ extension UserAccounts {
     _ stored: StoredUser, _ id: String, users: EntityCollection, app: Int64,
     on connection: borrowing Connection
   ) throws(SQLiteError) {
-    try connection.run(
-      """
-      INSERT INTO former_user (app, id) VALUES (\(bind: app), \(bind: id)) ON CONFLICT DO NOTHING
-      """)
-    try connection.run("DELETE FROM account WHERE app = \(bind: app) AND id = \(bind: id)")
-    try UserGroups.remove(id, app: app, on: connection)
+    let removing: [SQLFragment] = AccountStatements.remove(id, app: app)
+    for statement in removing { try connection.run(statement) }
     try Entities.run(users.deleteRow, with: stored.row, on: connection)
   }
 

@@ -23,18 +23,18 @@ final class UserAccounts: AccountStore {
   }
 
   func find(name: String, of app: Int64) throws(ServerError) -> Account? {
-    try find("name = \(bind: name)", app)
+    try find(AccountStatements.find(name: name, app: app))
   }
 
   func find(id: String, of app: Int64) throws(ServerError) -> Account? {
-    try find("id = \(bind: id)", app)
+    try find(AccountStatements.find(id: id, app: app))
   }
 
   /// The ids of all users.
   func ids(of app: Int64) throws(ServerError) -> [String] {
     try Entities.storage { () throws(SQLiteError) -> [String] in
       try entities.database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
-        let select = try connection.statement("SELECT id FROM account WHERE app = \(bind: app)")
+        let select = try connection.statement(AccountStatements.ids(app: app))
         var ids: [String] = []
         while try select.step() { ids.append(select.text(0) ?? "") }
         return ids
@@ -42,14 +42,10 @@ final class UserAccounts: AccountStore {
     }
   }
 
-  private func find(_ condition: SQLFragment, _ app: Int64) throws(ServerError) -> Account? {
+  private func find(_ account: SQLFragment) throws(ServerError) -> Account? {
     try Entities.storage { () throws(SQLiteError) -> Account? in
       try entities.database.withReader { (connection: borrowing Connection) throws(SQLiteError) in
-        let select = try connection.statement(
-          """
-          SELECT id, name, password, disabled, generation FROM account
-          WHERE app = \(bind: app) AND \(condition)
-          """)
+        let select = try connection.statement(account)
         guard try select.step() else { return nil }
         return Account(
           id: select.text(0) ?? "", name: select.text(1) ?? "", password: select.text(2) ?? "",

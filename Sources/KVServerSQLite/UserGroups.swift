@@ -90,18 +90,9 @@ final class UserGroups: UserGroupStore {
   static func members(
     of group: String, app: Int64, on connection: borrowing Connection
   ) throws(SQLiteError) -> [String] {
-    let select = try connection.statement(
-      "SELECT user FROM group_member WHERE app = \(bind: app) AND grp = \(bind: group)")
+    let select = try connection.statement(AccountStatements.members(of: group, app: app))
     var users: [String] = []
     while try select.step() { users.append(select.text(0) ?? "") }
     return users
-  }
-
-  /// Takes a user out of all groups.
-  static func remove(
-    _ user: String, app: Int64, on connection: borrowing Connection
-  ) throws(SQLiteError) {
-    try connection.run(
-      "DELETE FROM group_member WHERE app = \(bind: app) AND user = \(bind: user)")
   }
 }

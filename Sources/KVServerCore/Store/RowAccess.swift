@@ -14,7 +14,7 @@ package struct RowAccess: Sendable {
   /// Everything.
   package static let unrestricted = RowAccess(rule: .always, user: "")
 
-  /// A condition on an entity's access list; each is enough. Stores translate them.
+  /// A condition on an entity's access list; each is enough.
   package enum Way: Sendable {
     case isCreator
     /// `gr` is true.

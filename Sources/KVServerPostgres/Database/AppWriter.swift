@@ -64,7 +64,9 @@ final class AppWriter: Sendable {
 
   private static func begin(_ app: Int64, for claim: Claim, _ mark: [UInt8]) -> SQL {
     let hasSession: SQL =
-      if case .session(let token) = claim { "EXISTS (\(PostgresSessions.select(token)))" } else {
+      if case .session(let token) = claim {
+        "EXISTS (\(SessionStatements.find(token) as SQL))"
+      } else {
         "true"
       }
     return """

@@ -1,8 +1,11 @@
+internal import KVQuery
+internal import KVServerCore
+
 /// A piece of SQL with the values of its parameters, which cannot get out of step: a literal binds the values that it
 /// names, and takes in other pieces with theirs. Parameters are numbered (`$1`) when a whole statement is made of it.
 ///
 ///     let rows: SQL = "\(condition) AND n > \(bind: last)"
-struct SQL: Sendable, ExpressibleByStringInterpolation {
+struct SQL: SQLPiece {
   /// Stands in `template` for each value.
   private static let mark: UInt8 = 1
 
@@ -42,7 +45,7 @@ struct SQL: Sendable, ExpressibleByStringInterpolation {
     return String(decoding: text, as: UTF8.self)
   }
 
-  struct StringInterpolation: StringInterpolationProtocol {
+  struct StringInterpolation: SQLPieces {
     fileprivate var piece: SQL = ""
 
     init(literalCapacity: Int, interpolationCount: Int) {
@@ -79,6 +82,17 @@ struct SQL: Sendable, ExpressibleByStringInterpolation {
       piece.template.unicodeScalars.append(Unicode.Scalar(SQL.mark))
       piece.values.append(value)
     }
+  }
+}
+
+// MARK: Dialect
+
+extension SQL {
+  /// `user` is a reserved word here.
+  static let user: SQL = "usr"
+
+  static func isAny(_ column: String, of texts: [String]) -> SQL {
+    "\(sql: column) = ANY(\(bind: texts))"
   }
 }
 

@@ -105,7 +105,7 @@ struct CollectionState: Sendable {
       app AS a LEFT JOIN collection AS c ON c.app = a.number AND c.name = \(bind: key.name)
       """
     guard case .session(let token) = claim else { return tables }
-    return "\(tables) LEFT JOIN (\(PostgresSessions.select(token))) AS who ON true"
+    return "\(tables) LEFT JOIN (\(SessionStatements.find(token) as SQL)) AS who ON true"
   }
 
   private static func session(of claim: Claim) -> SQL {

@@ -73,7 +73,7 @@ struct ChangeSelect {
     """
     SELECT n, id, body, modified FROM entity
     WHERE collection = \(bind: selection.collection) AND modified >= \(bind: since)
-      AND \(selection.access.condition)
+      AND \(selection.access.condition())
     ORDER BY modified, n
     """
   }
@@ -83,7 +83,7 @@ struct ChangeSelect {
     """
     SELECT id, body, \(isUnreadable) AS is_unreadable, at FROM tombstone AS was
     WHERE collection = \(bind: selection.collection) AND at >= \(bind: since)
-      AND \(selection.access.condition)
+      AND \(selection.access.condition())
     ORDER BY at, id
     """
   }
@@ -93,7 +93,7 @@ struct ChangeSelect {
     """
     SELECT DISTINCT id FROM former_access AS was
     WHERE collection = \(bind: selection.collection) AND at >= \(bind: since)
-      AND \(selection.access.condition) AND \(isUnreadable)
+      AND \(selection.access.condition()) AND \(isUnreadable)
     LIMIT \(bind: limit)
     """
   }

@@ -1,53 +1,37 @@
 internal import KVServerCore
 
+/// A user as conditions name him: by his id, and by the names that access lists may have for him.
+private struct ListedUser: SQLUser {
+  let id: SQL
+  let names: SQL
+
+  func isNamed(in column: String) -> SQL { "\(sql: column) && \(names)" }
+}
+
 /// What a rule lets a user do with entities, and the groups that he is in.
 struct NamedAccess: Sendable {
   let access: RowAccess
   var user: String { access.user }
   /// The user and his groups, as access lists name them.
   private let names: [String]
-  /// The same in SQL, and the user alone.
-  private let listedNames: SQL
-  private let listedUser: SQL
+  /// The same in SQL.
+  private let listed: ListedUser
 
   init(access: RowAccess, groups: [String]) {
     self.access = access
     names = [access.user] + groups.map { ACL.groupMark + $0 }
-    listedNames = "\(bind: names)"
-    listedUser = "\(bind: access.user)"
+    listed = ListedUser(id: "\(bind: access.user)", names: "\(bind: names)")
   }
 
   /// For reading, in the name of whoever a statement finds out, of which `CollectionState.part` is a part.
   init(rule: Permissions.Rule) {
     access = RowAccess(rule: rule, user: "")
     names = []
-    listedNames = "(SELECT names FROM state)"
-    listedUser = "(SELECT usr FROM state)"
+    listed = ListedUser(id: "(SELECT usr FROM state)", names: "(SELECT names FROM state)")
   }
 
-  /// Tells whether a row may be read or written; never NULL.
-  var condition: SQL { condition(of: "") }
-
-  /// `table`: what stands before the names of the columns.
-  func condition(of table: String) -> SQL {
-    guard let ways = access.ways else { return "true" }
-    let condition = ways.reduce(nil as SQL?) { condition, way in
-      let next = self.condition(way, table)
-      return condition.map { "\($0) OR \(next)" } ?? next
-    }
-    return condition.map { "(\($0))" } ?? "false"
-  }
-
-  private func condition(_ way: RowAccess.Way, _ table: String) -> SQL {
-    switch way {
-    case .isCreator: "\(sql: table)creator = \(listedUser)"
-    case .everybodyReads: "\(sql: table)gr IS TRUE"
-    case .nobodySaysNo: "\(sql: table)gr IS NOT FALSE"
-    case .everybodyWrites: "\(sql: table)gw IS TRUE"
-    case .isReader: "\(sql: table)readers && \(listedNames)"
-    case .isWriter: "\(sql: table)writers && \(listedNames)"
-    }
-  }
+  /// Tells whether a row may be read or written; never NULL. `table`: what stands before the names of the columns.
+  func condition(of table: String = "") -> SQL { access.condition(for: listed, of: table) }
 
   /// The same for a row that was read.
   func allows(_ row: StoredRow) -> Bool {

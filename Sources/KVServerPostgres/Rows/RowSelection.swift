@@ -40,9 +40,8 @@ struct RowSelection: Sendable {
 
   /// Tells whether a row may be selected.
   var condition: SQL {
-    let readable: SQL = "collection = \(bind: collection) AND \(access.condition)"
-    if let rows = use?.rows { return "\(readable) AND n IN (\(SQL(rows)))" }
-    if let ids { return "\(readable) AND id = ANY(\(bind: ids))" }
+    let readable: SQL = "collection = \(bind: collection) AND \(access.condition())"
+    if let isFound: SQL = IndexUse.isFound(by: use, or: ids) { return "\(readable) AND \(isFound)" }
     guard let text = matcher?.requiredText, use == nil else { return readable }
     // What cannot match need not be sent. A text may be stored with escapes.
     return """
@@ -110,13 +109,10 @@ extension RowSelection {
   /// The number, the body and the id of what may be selected in the order of an index, and then of ids; nil: no index has the
   /// order.
   var walk: SQL? {
-    guard let walk = use?.walk else { return nil }
-    let condition: SQL = walk.condition.map { " AND \(SQL($0))" } ?? ""
-    return """
-      SELECT e.n, e.body, e.id FROM \(sql: walk.table) AS x
-      JOIN entity AS e ON e.collection = \(bind: collection) AND e.n = x.n
-      WHERE \(access.condition(of: "e."))\(condition) ORDER BY \(sql: walk.terms), e.id
-      """
+    use?.walk?.select(
+      "e.n, e.body, e.id",
+      from: "JOIN entity AS e ON e.collection = \(bind: collection) AND e.n = x.n",
+      where: access.condition(of: "e."))
   }
 }
 

@@ -232,7 +232,7 @@ private struct CommitReader {
     let tokens = feed.waitingSessions(of: user, in: app)
     guard !tokens.isEmpty else { return }
     for token in tokens {
-      let found = try connection.run(PostgresSessions.select(token))
+      let found = try connection.run(SessionStatements.find(token))
       if found.isEmpty { feed.refuse(session: token, in: app) }
     }
   }

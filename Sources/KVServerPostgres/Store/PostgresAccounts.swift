@@ -15,28 +15,22 @@ final class PostgresAccounts: AccountStore {
   // MARK: Reading
 
   func find(name: String, of app: Int64) throws(ServerError) -> Account? {
-    try find("name = \(bind: name)", app)
+    try find(AccountStatements.find(name: name, app: app))
   }
 
   func find(id: String, of app: Int64) throws(ServerError) -> Account? {
-    try find("id = \(bind: id)", app)
+    try find(AccountStatements.find(id: id, app: app))
   }
 
   func ids(of app: Int64) throws(ServerError) -> [String] {
     let rows = try storage { () throws(PostgresError) in
-      try writer.database.read("SELECT id FROM account WHERE app = \(bind: app)")
+      try writer.database.read(AccountStatements.ids(app: app))
     }
     return (0..<rows.count).map { rows.text($0, 0) }
   }
 
-  private func find(_ condition: SQL, _ app: Int64) throws(ServerError) -> Account? {
-    let rows = try storage { () throws(PostgresError) in
-      try writer.database.read(
-        """
-        SELECT id, name, password, disabled, generation FROM account
-        WHERE app = \(bind: app) AND \(condition)
-        """)
-    }
+  private func find(_ select: SQL) throws(ServerError) -> Account? {
+    let rows = try storage { () throws(PostgresError) in try writer.database.read(select) }
     guard !rows.isEmpty else { return nil }
     return Account(
       id: rows.text(0, 0), name: rows.text(0, 1), password: rows.text(0, 2),
@@ -53,13 +47,7 @@ final class PostgresAccounts: AccountStore {
     let body = try write(draft.id, of: app) {
       (users, _, transaction) throws(PostgresError) -> [UInt8]? in
       let added = try transaction.run(
-        """
-        INSERT INTO account (app, id, name, password)
-        SELECT \(bind: app), \(bind: draft.id), \(bind: name), \(bind: password)
-        WHERE NOT EXISTS
-          (SELECT 1 FROM former_user WHERE app = \(bind: app) AND id = \(bind: draft.id))
-        ON CONFLICT DO NOTHING
-        """)
+        AccountStatements.insert(draft.id, name: name, password: password, app: app))
       guard added.changes == 1 else { return nil }
       if let session {
         _ = try PostgresSessions.insert(session, of: draft.id, generation: 0, in: transaction)
@@ -111,8 +99,7 @@ final class PostgresAccounts: AccountStore {
           let draft = EntityDraft(
             id, stored: row.version, after: .disabling, at: transaction.now)
         else { return .damaged(id, in: "users") }
-        transaction.enqueue(
-          "UPDATE account SET disabled = true WHERE app = \(bind: app) AND id = \(bind: id)")
+        transaction.enqueue(AccountStatements.setDisabled(true, of: id, app: app))
         _ = try Self.rewrite(row, draft, in: &users, for: viewer)
       }
       PostgresSessions.endAll(of: id, in: transaction)
@@ -129,8 +116,7 @@ final class PostgresAccounts: AccountStore {
       guard
         let draft = EntityDraft(id, stored: row.version, after: .restoring, at: transaction.now)
       else { return .damaged(id, in: "users") }
-      transaction.enqueue(
-        "UPDATE account SET disabled = false WHERE app = \(bind: app) AND id = \(bind: id)")
+      transaction.enqueue(AccountStatements.setDisabled(false, of: id, app: app))
       _ = try Self.rewrite(row, draft, in: &users, for: viewer)
       return nil
     }
@@ -139,11 +125,7 @@ final class PostgresAccounts: AccountStore {
 
   func setPassword(_ password: String, of id: String, app: Int64) throws(ServerError) -> Bool {
     try writer.write(app: app) { (transaction, _) throws(PostgresError) in
-      let rows = try transaction.run(
-        """
-        UPDATE account SET password = \(bind: password)
-        WHERE app = \(bind: app) AND id = \(bind: id)
-        """)
+      let rows = try transaction.run(AccountStatements.setPassword(password, of: id, app: app))
       guard rows.changes == 1 else { return false }
       PostgresSessions.endAll(of: id, in: transaction)
       return true
@@ -195,29 +177,15 @@ final class PostgresAccounts: AccountStore {
   private static func isCurrent(
     _ account: Account, in transaction: AppWriter.Transaction
   ) throws(PostgresError) -> Bool {
-    try !transaction.run(
-      """
-      SELECT 1 FROM account
-      WHERE app = \(bind: transaction.app) AND id = \(bind: account.id)
-        AND name = \(bind: account.name) AND generation = \(bind: account.generation)
-        AND NOT disabled
-      """
-    ).isEmpty
+    try !transaction.run(AccountStatements.isCurrent(account, app: transaction.app)).isEmpty
   }
 
   /// False: somebody else has the name. Nobody takes it meanwhile: others wait for the app.
   private static func apply(
     _ change: AccountChange, to id: String, in transaction: AppWriter.Transaction
   ) throws(PostgresError) -> Bool {
-    let app = transaction.app
     let rows = try transaction.run(
-      """
-      UPDATE account SET name = \(bind: change.name),
-        password = coalesce(\(bind: change.password), password)
-      WHERE app = \(bind: app) AND id = \(bind: id) AND NOT EXISTS
-        (SELECT 1 FROM account WHERE app = \(bind: app) AND name = \(bind: change.name)
-          AND id <> \(bind: id))
-      """)
+      AccountStatements.apply(change, to: id, app: transaction.app))
     guard rows.changes == 1 else { return false }
     if change.password != nil {
       PostgresSessions.endAll(of: id, but: change.keptToken, in: transaction)
@@ -226,13 +194,8 @@ final class PostgresAccounts: AccountStore {
   }
 
   private static func remove(_ id: String, in transaction: AppWriter.Transaction) {
-    let app = transaction.app
-    transaction.enqueue(
-      """
-      INSERT INTO former_user (app, id) VALUES (\(bind: app), \(bind: id)) ON CONFLICT DO NOTHING
-      """)
-    transaction.enqueue("DELETE FROM account WHERE app = \(bind: app) AND id = \(bind: id)")
-    transaction.enqueue("DELETE FROM group_member WHERE app = \(bind: app) AND usr = \(bind: id)")
+    let removing: [SQL] = AccountStatements.remove(id, app: transaction.app)
+    for statement in removing { transaction.enqueue(statement) }
   }
 
   /// Stores the next version of a user; gives its body.

@@ -6,30 +6,20 @@ internal import KVServerCore
 ///
 /// `@unchecked Sendable`: one thread at a time reads.
 final class PostgresCursor: EntityCursor, @unchecked Sendable {
-  enum Plan {
-    /// In the order of storage or of ids.
-    case pages(PageSelect.Order)
-    /// Rows with these numbers, from an index on.
-    case rows([Int64], next: Int)
-    /// By a sort key; the rows are not known yet.
-    case sort(Sorter)
-    case done
-  }
-
   /// How many rows of an order are read at once: at first, and at the most.
   private static let firstRows = 10
   private static let maxRows = 1000
 
   private let database: PostgresDatabase
   private var selection: RowSelection
-  private var plan: Plan
+  private var plan: CursorPlan
   private var skip: Int
   /// What was read and is to be given first.
   private var ahead: ArraySlice<[UInt8]>
 
   /// `ahead`: the bodies of what comes before the rows of the plan.
   init(
-    _ plan: Plan, _ selection: RowSelection, skip: Int = 0, ahead: [[UInt8]] = [],
+    _ plan: CursorPlan, _ selection: RowSelection, skip: Int = 0, ahead: [[UInt8]] = [],
     of database: PostgresDatabase
   ) {
     self.plan = plan
@@ -69,7 +59,7 @@ final class PostgresCursor: EntityCursor, @unchecked Sendable {
 
   /// The bodies of the next page, where one statement selects it.
   private func page(
-    _ order: PageSelect.Order, limit: Int, bytes: Int
+    _ order: PageOrder, limit: Int, bytes: Int
   ) throws(PostgresError) -> [[UInt8]] {
     let page = PageSelect(selection, order, skip: skip, limit: limit, bytes: bytes)
     let (bodies, next) = page.read(try database.read(page.sql, within: selection.budget))
@@ -90,7 +80,9 @@ final class PostgresCursor: EntityCursor, @unchecked Sendable {
     case .pages(let order):
       var last = order
       let select = PageSelect.all(of: selection, order)
-      try fill(&page, "\(select)\(range(limit))", on: connection) { last = order.after($0, $1) }
+      try fill(&page, "\(select)\(range(limit))", on: connection) { rows, row in
+        last = order.after(rows.int64(row, 0), id: rows.text(row, 2))
+      }
       plan = page.isFull ? .pages(last) : .done
     case .rows(let rows, let next): try collect(rows, from: next, &page, on: connection)
     case .sort, .done: break

@@ -38,7 +38,7 @@ extension PostgresEntities {
     _ query: Query, in key: CollectionKey, for claim: Claim, within budget: WorkBudget
   ) throws(ServerError) -> (cursor: any EntityCursor, start: Timestamp)? {
     let wanted = query.walk.map { Query($0.rest) } ?? query
-    guard let order = query.pageOrder,
+    guard let order = PageOrder(query),
       let guess = guess(wanted, in: key, for: claim, within: budget),
       guess.selection.isDirect
     else { return nil }
@@ -55,7 +55,7 @@ extension PostgresEntities {
       let selection = try selection(wanted, of: state, to: .read, within: budget)
     else { return nil }
     let (bodies, next) = page.read(rows, from: 1)
-    let plan: PostgresCursor.Plan = next.map { .pages($0) } ?? .done
+    let plan: CursorPlan = next.map { .pages($0) } ?? .done
     return (PostgresCursor(plan, selection, ahead: bodies, of: database), state.readTime)
   }
 

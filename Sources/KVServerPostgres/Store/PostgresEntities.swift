@@ -73,10 +73,8 @@ final class PostgresEntities: ServerEntityStore {
     else {
       return (EmptyCursor(), state.readTime)
     }
-    let plan: PostgresCursor.Plan =
-      query.pageOrder.map { .pages($0) } ?? query.sorter.map { .sort($0) } ?? .done
     return (
-      PostgresCursor(plan, selection, skip: query.skip, of: database), state.readTime
+      PostgresCursor(CursorPlan(query), selection, skip: query.skip, of: database), state.readTime
     )
   }
 

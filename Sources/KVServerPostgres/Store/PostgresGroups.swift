@@ -20,7 +20,7 @@ final class PostgresGroups: UserGroupStore {
     let key = CollectionKey.groups(of: app)
     let reading: [SQL] = [
       CollectionState.select(key, for: claim), StoredRow.select([write.id], in: key),
-      "SELECT usr FROM group_member WHERE app = \(bind: app) AND grp = \(bind: write.id)",
+      AccountStatements.members(of: write.id, app: app),
     ]
     let result = try writer.write(app: app, reading: reading) {
       (transaction, rows) throws(PostgresError) -> Result<WrittenEntity?, ServerError> in

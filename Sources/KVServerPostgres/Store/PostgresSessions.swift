@@ -9,7 +9,7 @@ final class PostgresSessions: SessionStore {
 
   func find(_ token: String) throws(ServerError) -> Session? {
     let rows = try storage { () throws(PostgresError) in
-      try writer.database.read(Self.select(token))
+      try writer.database.read(SessionStatements.find(token))
     }
     guard !rows.isEmpty else { return nil }
     let session = Session(
@@ -21,7 +21,7 @@ final class PostgresSessions: SessionStore {
   func end(_ token: String) throws(ServerError) {
     guard let session = try find(token) else { return }
     try writer.write(app: session.app) { (transaction, _) in
-      transaction.enqueue("DELETE FROM session WHERE token = \(bind: NewSession.hash(token))")
+      transaction.enqueue(SessionStatements.end(token))
       PostgresRegistrations.recordChange(of: session.user, in: transaction)
     }
   }
@@ -33,29 +33,14 @@ final class PostgresSessions: SessionStore {
   func list(
     app: Int64, user: String?, after: String?, limit: Int
   ) throws(ServerError) -> [SessionSummary] {
-    let whose: SQL = user.map { "AND s.usr = \(bind: $0)" } ?? ""
     let rows = try storage { () throws(PostgresError) in
       try writer.database.read(
-        """
-        SELECT s.token, s.usr, s.expires FROM session AS s
-        JOIN account AS a ON a.app = s.app AND a.id = s.usr AND a.generation = s.generation
-        WHERE s.app = \(bind: app) AND s.token > \(bind: after ?? "") \(whose)
-          AND (s.expires IS NULL OR s.expires > \(bind: Timestamp.now().milliseconds))
-        ORDER BY s.token LIMIT \(bind: limit)
-        """)
+        SessionStatements.list(app: app, of: user, after: after, at: .now(), limit: limit))
     }
     return (0..<rows.count).map { row in
       SessionSummary(
         name: rows.text(row, 0), user: rows.text(row, 1), expires: rows.optionalInt64(row, 2))
     }
-  }
-
-  static func select(_ token: String) -> SQL {
-    """
-    SELECT s.app, s.usr, s.generation, s.expires FROM session AS s
-    JOIN account AS a ON a.app = s.app AND a.id = s.usr AND a.generation = s.generation
-    WHERE s.token = \(bind: NewSession.hash(token))
-    """
   }
 
   // MARK: Inside transactions of others
@@ -65,17 +50,9 @@ final class PostgresSessions: SessionStore {
     _ session: NewSession, of user: String, generation: Int64, in transaction: AppWriter.Transaction
   ) throws(PostgresError) -> Bool {
     transaction.enqueue(
-      """
-      DELETE FROM session WHERE app = \(bind: transaction.app) AND usr = \(bind: user)
-        AND expires <= \(bind: Timestamp.now().milliseconds)
-      """)
+      SessionStatements.removeExpired(of: user, app: transaction.app, at: .now()))
     let rows = try transaction.run(
-      """
-      INSERT INTO session (token, app, usr, expires, generation)
-      SELECT \(bind: NewSession.hash(session.token)), app, id, \(bind: session.expires), generation
-      FROM account WHERE app = \(bind: transaction.app) AND id = \(bind: user)
-        AND generation = \(bind: generation) AND NOT disabled
-      """)
+      SessionStatements.insert(session, of: user, app: transaction.app, generation: generation))
     return rows.changes == 1
   }
 
@@ -83,23 +60,8 @@ final class PostgresSessions: SessionStore {
   static func endAll(
     of user: String, but token: String? = nil, in transaction: AppWriter.Transaction
   ) {
-    let app = transaction.app
-    let kept = NewSession.hash(token ?? "")
-    transaction.enqueue(
-      """
-      UPDATE account SET generation = generation + 1 WHERE app = \(bind: app) AND id = \(bind: user)
-      """)
-    transaction.enqueue(
-      """
-      DELETE FROM session
-      WHERE app = \(bind: app) AND usr = \(bind: user) AND token <> \(bind: kept)
-      """)
-    transaction.enqueue(
-      """
-      UPDATE session SET generation =
-        (SELECT generation FROM account WHERE app = \(bind: app) AND id = \(bind: user))
-      WHERE token = \(bind: kept) AND app = \(bind: app) AND usr = \(bind: user)
-      """)
+    let ending: [SQL] = SessionStatements.endAll(of: user, app: transaction.app, but: token)
+    for statement in ending { transaction.enqueue(statement) }
     PostgresRegistrations.recordChange(of: user, in: transaction)
   }
 }

@@ -10,11 +10,7 @@ final class PostgresStreams: StreamStore {
 
   func acl(of stream: LiveStream, app: Int64) throws(ServerError) -> LiveStreamACL? {
     let rows = try storage { () throws(PostgresError) in
-      try database.read(
-        """
-        SELECT acl FROM stream
-        WHERE app = \(bind: app) AND name = \(bind: stream.name) AND owner = \(bind: stream.owner)
-        """)
+      try database.read(StreamStatements.acl(of: stream, app: app))
     }
     return rows.isEmpty ? nil : try LiveStreamACL(stored: rows.text(0, 0))
   }
@@ -23,11 +19,7 @@ final class PostgresStreams: StreamStore {
     of name: String, app: Int64
   ) throws(ServerError) -> [(owner: String, acl: LiveStreamACL)] {
     let rows = try storage { () throws(PostgresError) in
-      try database.read(
-        """
-        SELECT owner, acl FROM stream WHERE app = \(bind: app) AND name = \(bind: name)
-        ORDER BY owner
-        """)
+      try database.read(StreamStatements.acls(of: name, app: app))
     }
     var acls: [(owner: String, acl: LiveStreamACL)] = []
     for row in 0..<rows.count {
@@ -37,25 +29,17 @@ final class PostgresStreams: StreamStore {
   }
 
   func set(_ acl: LiveStreamACL, of stream: LiveStream, app: Int64) throws(ServerError) -> Bool {
-    let others: SQL = """
-      SELECT count(*) FROM stream
-      WHERE app = \(bind: app) AND name <> \(bind: stream.name) AND owner = \(bind: stream.owner)
-      """
+    let others: SQL = StreamStatements.countOthers(than: stream, app: app)
     return try writer.write(app: app, reading: [others]) { (transaction, rows) in
       guard rows[0].int64(0, 0) < LiveStream.maxPerUser else { return false }
-      transaction.enqueue(
-        """
-        INSERT INTO stream (app, name, owner, acl)
-        VALUES (\(bind: app), \(bind: stream.name), \(bind: stream.owner), \(bind: acl.json.text))
-        ON CONFLICT (app, name, owner) DO UPDATE SET acl = excluded.acl
-        """)
+      transaction.enqueue(StreamStatements.set(acl, of: stream, app: app))
       return true
     }
   }
 
   func removeAll(of owner: String, app: Int64) throws(ServerError) {
     try storage { () throws(PostgresError) in
-      try database.run("DELETE FROM stream WHERE app = \(bind: app) AND owner = \(bind: owner)")
+      try database.run(StreamStatements.removeAll(of: owner, app: app))
     }
   }
 }

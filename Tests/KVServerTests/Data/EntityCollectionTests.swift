@@ -36,7 +36,7 @@ import Testing
       try sorted.sort(parsing: #"{"n":1}"#)
       let sorter = try #require(sorted.sorter)
       for statement in [
-        collection.scan(rows), collection.walk(rows, after: "", to: "9", limit: 1, offset: 0),
+        collection.page(rows), collection.page(rows, .id(after: "", last: "9"), limit: 1),
         collection.order(rows, by: sorter, limit: 1, offset: 0), collection.count(rows),
         collection.versions(rows),
       ] {
