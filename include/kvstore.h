@@ -972,6 +972,22 @@ KV_API kv_status kv_store_find_async(kv_store *store, kv_query *query, const cha
                                      kv_request **request_out, kv_error **error_out);
 
 /**
+ * Describes the models of a GraphQL schema, as the option `schema` of kv_client_open() reads it: for programs that write code
+ * from it. Nothing is opened, and no network call is made.
+ *
+ * @param schema    in GraphQL's schema definition language
+ * @param json_out  receives `{"enums":[{"name","values"}],"types":[{"name","fields"}],"models":[{"name","pluralName","key",
+ *                  "fields","relations","indexes":[{"name","fields"}]}]}`. A field has `name`, `type` (a scalar, an enumeration or an embedded
+ *                  type), `isRequired`, `isList`, `hasRequiredElements`, `isReadOnly` (the backend writes it), and `default`
+ *                  where it has one. The keys of relations that no field names are among them. A relation has `name`, `model`, `kind`
+ *                  (`belongsTo`, `hasOne`, `hasMany`, `manyToMany`) and `keys`: the fields that hold the key, of this record or, for
+ *                  the last two kinds, of the others; `isSingle` of `hasMany`; `join` and `others` of `manyToMany`. Free it with
+ *                  kv_free()
+ * @return KV_OK, KV_INVALID (the first mistake in the schema, with line and column), KV_MISUSE
+ */
+KV_API kv_status kv_schema_describe(const char *schema, char **json_out, KV_OPTIONAL size_t *length_out, kv_error **error_out);
+
+/**
  * Makes the filter that selects what a relation of a record leads to, in a store of the model that it leads to: for finds,
  * counts, observers, follows and removals there. For clients with the option `schema`. No network call is made.
  *

@@ -3,10 +3,10 @@ internal import KVJSON
 internal import KVModels
 internal import KVQuery
 internal import KVStorage
-internal import KVSync
+package import KVSync
 
 /// The models of a client, which are its collections: the only file that knows the room. Immutable; safe from any thread.
-struct ClientModels: Sendable {
+package struct ClientModels: Sendable {
   /// What happens if the local data has another schema, and does not fit this one as it is.
   enum ChangePolicy: Sendable {
     /// That is a `.conflict`.
@@ -61,6 +61,11 @@ struct ClientModels: Sendable {
       _ = try model.indexSpecs()
     }
     layout = RecordLayout(rules: rules)
+  }
+
+  /// What a schema says, as JSON: see kv_schema_describe. Throws like `init`.
+  package static func description(of text: String) throws(StoreError) -> String {
+    try ClientModels(text).schema.description.text
   }
 
   /// Throws `.invalid` if a collection is no model.

@@ -18,3 +18,15 @@ public func kv_store_related(
       })
   }
 }
+
+@_cdecl("kv_schema_describe") @implementation
+public func kv_schema_describe(
+  _ schema: CString?, _ jsonOut: TextOut?, _ lengthOut: LengthOut?, _ errorOut: HandleOut?
+) -> kv_status {
+  let out = TextOutput(jsonOut, lengthOut, named: "json_out")
+  return perform(errorOut) { () throws(StoreError) in
+    try out.require()
+    let text = try text(schema, named: "schema")
+    try out.write(Array(try ClientModels.description(of: text).utf8))
+  }
+}

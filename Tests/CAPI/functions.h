@@ -306,6 +306,8 @@ static kv_status pointer_kv_store_open_collection(void *a, kv_error **e) { (void
 static kv_status pointer_kv_store_open_type(void *a, kv_error **e) { (void)a; return kv_store_open(good_client, "a", NULL, NULL, &made_store, e); }
 static kv_status pointer_kv_store_open_store_out(void *a, kv_error **e) { (void)a; return kv_store_open(good_client, "a", "sync", NULL, NULL, e); }
 static kv_status pointer_kv_store_find_cursor_out(void *a, kv_error **e) { (void)a; return kv_store_find(good_store, good_query, NULL, NULL, e); }
+static kv_status pointer_kv_schema_describe_schema(void *a, kv_error **e) { (void)a; return kv_schema_describe(NULL, &json, &length, e); }
+static kv_status pointer_kv_schema_describe_json_out(void *a, kv_error **e) { (void)a; return kv_schema_describe("a", NULL, &length, e); }
 static kv_status pointer_kv_store_related_id(void *a, kv_error **e) { (void)a; return kv_store_related(good_store, NULL, "a", &json, &length, e); }
 static kv_status pointer_kv_store_related_relation(void *a, kv_error **e) { (void)a; return kv_store_related(good_store, "a", NULL, &json, &length, e); }
 static kv_status pointer_kv_store_related_filter_out(void *a, kv_error **e) { (void)a; return kv_store_related(good_store, "a", "a", NULL, &length, e); }
@@ -721,6 +723,8 @@ static const misused_call pointer_calls[] = {
     {"kv_store_open", "type", KINDS, pointer_kv_store_open_type, 0, 1, 0},
     {"kv_store_open", "store_out", KINDS, pointer_kv_store_open_store_out, 0, 1, 0},
     {"kv_store_find", "cursor_out", KINDS, pointer_kv_store_find_cursor_out, 0, 1, 0},
+    {"kv_schema_describe", "schema", KINDS, pointer_kv_schema_describe_schema, 0, 1, 0},
+    {"kv_schema_describe", "json_out", KINDS, pointer_kv_schema_describe_json_out, 0, 1, 0},
     {"kv_store_related", "id", KINDS, pointer_kv_store_related_id, 0, 1, 0},
     {"kv_store_related", "relation", KINDS, pointer_kv_store_related_relation, 0, 1, 0},
     {"kv_store_related", "filter_out", KINDS, pointer_kv_store_related_filter_out, 0, 1, 0},

@@ -68,7 +68,20 @@ static void relations_lead_to_records(void) {
   OK(kv_client_close(client));
 }
 
+static void schemas_are_described(void) {
+  char *json = NULL;
+  size_t length = 0;
+  OK(kv_schema_describe("enum State { OPEN } type Post @model { state: State! }", &json, &length, &error));
+  NUMBER((int64_t)strlen(json), (int64_t)length);
+  const char *start = "{\"enums\":[{\"name\":\"State\",\"values\":[\"OPEN\"]}],\"types\":[],"
+                      "\"models\":[{\"name\":\"Post\",\"pluralName\":\"Posts\",\"key\":[\"id\"],";
+  NUMBER(0, strncmp(start, json, strlen(start)));
+  kv_free(json);
+  FAILS(KV_INVALID, "line 1, column 9", kv_schema_describe("type A {", &json, NULL, &error));
+}
+
 int main(void) {
+  RUN("a schema is described, or its mistake is", schemas_are_described);
   RUN("relations lead to records, and are followed by removals", relations_lead_to_records);
   RUN("records are checked, and completed", records_are_checked);
   RUN("a schema that the data does not follow changes nothing", other_schemas_wipe_nothing);

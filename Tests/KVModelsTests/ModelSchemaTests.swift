@@ -192,6 +192,37 @@ import Testing
     #expect(schema.embeddedType("Part")?.fields.map(\.name) == ["size", "inner"])
   }
 
+  @Test("are described as JSON, with the keys that no field names") func description() throws {
+    let schema = try ModelSchema(
+      sdl: """
+        enum State { OPEN DONE }
+        type Part { size: Int! }
+        type Post @model { id: ID! state: State @default(value: "OPEN") parts: [Part!]! comments: [Comment] @hasMany }
+        type Comment @model { id: ID! }
+        """)
+    let description = schema.description
+    #expect(description["enums"] == [["name": "State", "values": ["OPEN", "DONE"]]])
+    #expect(description["types"]?.arrayValue?.first?["name"] == "Part")
+    let models = try #require(description["models"]?.arrayValue)
+    #expect(models.map { $0["key"] } == [["id"], ["id"]])
+    #expect(
+      models[0]["relations"] == [
+        [
+          "name": "comments", "model": "Comment", "kind": "hasMany", "keys": ["postCommentsId"],
+          "isSingle": false,
+        ]
+      ])
+    let fields = try #require(models[0]["fields"]?.arrayValue)
+    #expect(
+      fields[1] == [
+        "name": "state", "type": "State", "isRequired": false, "isList": false,
+        "hasRequiredElements": false, "isReadOnly": false, "default": "OPEN",
+      ])
+    #expect(fields[2]["type"] == "Part" && fields[2]["isList"] == true)
+    #expect(fields.last?["isReadOnly"] == true)
+    #expect(models[1]["fields"]?.arrayValue?[1]["name"] == "postCommentsId")
+  }
+
   @Test(
     "are refused with the line and the column of the mistake",
     arguments: [

@@ -1,6 +1,7 @@
 package kvstore_test
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -80,4 +81,23 @@ func TestRelationsLeadToRecords(t *testing.T) {
 	}
 	equal(t, must(posts.RemoveByID(ctx, "p"))(t), 1)
 	equal(t, must(comments.Count(ctx, nil))(t), 1)
+}
+
+func TestASchemaIsDescribed(t *testing.T) {
+	text := must(kvstore.DescribeSchema("type Post @model { title: String! }"))(t)
+	var described struct {
+		Models []struct {
+			Name string
+			Key  []string
+		}
+	}
+	if err := json.Unmarshal(text, &described); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, len(described.Models), 1)
+	equal(t, described.Models[0].Name, "Post")
+	equal(t, described.Models[0].Key[0], "id")
+	if _, err := kvstore.DescribeSchema("type Post @model {\n title: Strin\n}"); !errors.Is(err, kvstore.ErrInvalid) {
+		t.Fatalf("a mistake gave %v", err)
+	}
 }

@@ -31,6 +31,16 @@ public final class KVStoreClient: Sendable {
 
   deinit { endStreams() }
 
+  /// The models of a GraphQL schema as JSON, as `Configuration.schema` reads them, for programs that write code from it:
+  /// `docs/models.md` has its members. Throws `.invalid`, with line and column, for a mistake in the schema.
+  ///
+  ///     let json = try KVStoreClient.describe(schema: "type Post @model { title: String! }")
+  public static func describe(schema: String) throws(KVStoreError) -> String {
+    try KVStoreError.mapping { () throws(StoreError) in
+      try ClientModels.description(of: schema)
+    }
+  }
+
   /// Cancels all running calls, waits for their end, and closes the files. Pending writes are kept. Later calls throw
   /// `.misuse`. An unused client closes itself.
   public func close() async {

@@ -84,6 +84,7 @@ from .results import (
     UpdateResult,
 )
 from .salvage import salvage
+from .schema import describe_schema
 from .status import Activity, ClientStatus, CollectionStatus, FollowStatus
 from .store import Store
 from .stream import Stream
@@ -193,6 +194,7 @@ __all__ = [
     "UserStream",
     "Users",
     "WritePolicy",
+    "describe_schema",
     "has_feature",
     "live_objects",
     "register_backend",

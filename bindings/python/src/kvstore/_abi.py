@@ -297,6 +297,7 @@ FUNCTIONS: Final[dict[str, tuple[str, str]]] = {
     "kv_store_close": ("i", "p"),
     "kv_store_find": ("i", "ppspp"),
     "kv_store_find_async": ("i", "ppsppppp"),
+    "kv_schema_describe": ("i", "sppp"),
     "kv_store_related": ("i", "pssppp"),
     "kv_store_find_by_id": ("i", "pssppp"),
     "kv_store_find_by_id_async": ("i", "pssppppp"),
