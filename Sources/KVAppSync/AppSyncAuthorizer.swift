@@ -70,6 +70,13 @@ final class AppSyncAuthorizer: Sendable {
     }
   }
 
+  /// What the token of a mode says of the caller; nil: it has none, or one that says nothing.
+  func claims(as mode: AuthorizationMode, _ call: Call) throws(StoreError) -> JSONValue? {
+    try tokens[mode].flatMap { (source) throws(StoreError) in
+      TokenSource.claims(of: try source.token(call))
+    }
+  }
+
   /// Runs a request in a mode; once more if the backend has refused its token and there is another one.
   func renewing<R>(
     _ mode: AuthorizationMode, _ call: Call, allowance: () throws(StoreError) -> Allowance,

@@ -80,11 +80,14 @@ struct ModelDocuments: Sendable {
 
   // MARK: Subscriptions
 
-  /// Tells of one kind of change of every record that may be read.
-  func subscription(_ operation: ModelOperation) -> String {
+  /// Tells of one kind of change of every record that may be read. `ownerField`: the argument that narrows it to the records
+  /// of one owner.
+  func subscription(_ operation: ModelOperation, ownerField: String? = nil) -> String {
     let field = operation.rawValue + model.name
     let name = field.prefix(1).uppercased() + field.dropFirst()
-    return "subscription \(name) { \(field) { \(selection) } }"
+    guard let ownerField else { return "subscription \(name) { \(field) { \(selection) } }" }
+    return "subscription \(name)($owner: String!) {"
+      + " \(field)(\(ownerField): $owner) { \(selection) } }"
   }
 
   // MARK: Mutations
@@ -106,9 +109,10 @@ struct ModelDocuments: Sendable {
   /// `isConditional`: it has a condition that the record has to meet.
   func document(of mutation: Mutation, isConditional: Bool) -> String {
     let kind = mutation.rawValue.prefix(1).uppercased() + mutation.rawValue.dropFirst() + model.name
+    let answer = ([selection] + model.ownersByRule).joined(separator: " ")
     let declared = isConditional ? ", $condition: Model\(model.name)ConditionInput" : ""
     let given = isConditional ? ", condition: $condition" : ""
     return "mutation \(kind)($input: \(kind)Input!\(declared)) {"
-      + " \(field(of: mutation))(input: $input\(given)) { \(selection) } }"
+      + " \(field(of: mutation))(input: $input\(given)) { \(answer) } }"
   }
 }

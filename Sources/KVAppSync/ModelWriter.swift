@@ -133,13 +133,14 @@ struct ModelWriter {
     let data = try remote.service.data(
       table.documents.document(of: mutation, isConditional: condition != nil), variables,
       in: table.modes[mutation.operation] ?? [], isMutation: true, call: call)
-    guard let item = data[table.documents.field(of: mutation)]?.objectValue,
+    guard var item = data[table.documents.field(of: mutation)]?.objectValue,
       let key = table.format.key(of: item), table.isReadable(item),
       mutation == .delete || item["_deleted"]?.boolValue != true
     else { throw .badAnswer("The backend's answer does not have the record that was written.") }
     guard table.format.key(of: input)?.hasSameBytes(as: key) ?? true else {
       throw .badAnswer("The backend answered with another record than the one that was written.")
     }
+    for name in table.documents.model.ownersByRule { item[name] = nil }
     return .stored(table.records.record(of: item).record)
   }
 

@@ -120,11 +120,17 @@ final class TokenSource: Sendable {
 
   // MARK: Tokens
 
+  /// The claims of a JSON Web Token, of which nothing is proved; nil: it is none.
+  static func claims(of token: String) -> JSONValue? {
+    let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard parts.count == 3, let claims = Base64.decode(url: String(Substring(parts[1])))
+    else { return nil }
+    return try? JSONValue(parsing: claims)
+  }
+
   /// When a JSON Web Token ends; nil: it does not say, or is none.
   private static func end(of token: String) -> Int64? {
-    let parts = token.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    guard parts.count == 3, let claims = Base64.decode(url: String(Substring(parts[1]))),
-      let end = (try? JSONValue(parsing: claims))?["exp"]?.doubleValue, end > 0, end < 1e11
+    guard let end = claims(of: token)?["exp"]?.doubleValue, end > 0, end < 1e11
     else { return nil }
     return Int64(end * 1000)
   }

@@ -254,6 +254,35 @@ def test_the_websocket_connects_again_with_a_new_token(open_client: Open, pool: 
     assert provider.asked[0] == kvstore.TokenRequest("userPools", old, True)
 
 
+def test_an_api_that_tells_of_own_records_only_is_asked_for_these(
+    open_client: Open, serve: Serve
+) -> None:
+    schema = "type Note @model @auth(rules: [{allow: owner}]) { id: ID! text: String }"
+    server = serve(schema)
+    server.control("clock")
+    server.control("auth", modes=["userPools"], requiresOwner=True)
+    ana = open_client(server, "ana", auth={"userPools": token("ana")}, schema=schema)
+    phone = open_client(server, "phone", auth={"userPools": token("ana")}, schema=schema)
+    notes, others = ana.collection("Note"), phone.collection("Note")
+    live, arrived = threading.Event(), threading.Event()
+
+    def note(changes: kvstore.Changes[Any] | kvstore.KVError) -> None:
+        if isinstance(changes, kvstore.Changes) and changes.insertions:
+            arrived.set()
+
+    with (
+        notes.follow(None, lambda status: live.set() if status.live else None),
+        notes.observe(None, note),
+    ):
+        assert live.wait(20)
+        others.save({"id": "n", "text": "t"})
+        assert others.push().errors == []
+        assert arrived.wait(20)
+        assert notes["n"]["text"] == "t"
+    started = [entry for entry in server.log() if entry["kind"] == "start"]
+    assert len(started) == 6  # each was refused without an owner, and repeated with one
+
+
 # Several modes
 
 

@@ -111,7 +111,8 @@ package final class AppSyncLive: LiveRemote {
         let field = operation.rawValue + name
         let table = try remote.table(name)
         try connection.start(
-          table.documents.subscription(operation), in: table.modes[operation] ?? [], call: call
+          SubscriptionRequest(documents: table.documents, operation: operation),
+          in: table.modes[operation] ?? [], call: call
         ) {
           // Known before it has started: data may come before the acknowledgement is read.
           let id = state.withLock { state in

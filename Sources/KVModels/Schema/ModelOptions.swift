@@ -46,6 +46,7 @@ extension AuthorizationRule {
     return AuthorizationRule(
       allow: allow, provider: value["provider"]?.text,
       ownerField: allow == "owner" ? value["ownerField"]?.text ?? "owner" : nil,
+      identityClaim: value["identityClaim"]?.text,
       groups: value["groups"]?.texts ?? [], groupsField: value["groupsField"]?.text,
       operations: value["operations"]?.texts)
   }

@@ -138,6 +138,8 @@ package struct AuthorizationRule: Sendable, Equatable {
   package let provider: String?
   /// The field that names the owner.
   package let ownerField: String?
+  /// The claim of a token that names the owner; nil: the usual one.
+  package let identityClaim: String?
   package let groups: [String]
   /// The field that names groups.
   package let groupsField: String?

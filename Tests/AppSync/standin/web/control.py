@@ -180,6 +180,7 @@ def read_auth(service: Service, given: dict[str, Any]) -> None:
     settings.oidc_issuers = set(given.get("oidcIssuers", settings.oidc_issuers))
     settings.lambda_tokens = given.get("lambdaTokens", settings.lambda_tokens)
     settings.region = given.get("region", settings.region)
+    service.hub.requires_owner = given.get("requiresOwner", service.hub.requires_owner)
     if "modes" in given:
         settings.modes = {Mode(each) for each in given["modes"]}
     for key, each in given.get("credentials", {}).items():

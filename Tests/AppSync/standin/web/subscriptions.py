@@ -73,6 +73,8 @@ class Hub:
             for name in model.names.subscriptions(operation)
         }
         self._subscriptions: list[Subscription] = []
+        #: Whether callers who see their own records only must name themselves, as in older APIs.
+        self.requires_owner = False
 
     def subscribe(
         self,
@@ -90,6 +92,8 @@ class Hub:
         arguments = read_arguments(engine, prepared)
         check_filter(arguments.get("filter"))
         check_owners(model, prepared.fields[0], arguments, identity)
+        if self.requires_owner:
+            require_owner(model, prepared.fields[0], arguments, identity)
         subscription = Subscription(prepared, identity, model, arguments, deliver, expire)
         self._subscriptions.append(subscription)
         return subscription
@@ -145,6 +149,13 @@ def check_owners(model: Model, field: str, arguments: dict[str, Any], identity: 
         row = Published({name: arguments[name]})
         if arguments[name] is not None and not permits(model.rules, identity, "listen", row):
             raise unauthorized(field, "Subscription")
+
+
+def require_owner(model: Model, field: str, arguments: dict[str, Any], identity: Identity) -> None:
+    """Refuses a caller who may see some records only and does not say which."""
+    named = any(arguments[name] is not None for name in arguments if name != "filter")
+    if not named and not permits(model.rules, identity, "listen", Published({})):
+        raise unauthorized(field, "Subscription")
 
 
 def check_filter(filter: dict[str, Any] | None) -> None:
