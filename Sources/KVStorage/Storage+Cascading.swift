@@ -21,10 +21,11 @@ extension Storage {
       return removed
     }
     var cascade = Cascade()
+    var groups: [Cascade.Member: [Group]] = [:]
     for id in ids where try Self.exists(id, change.table, on: db) {
       removed += 1
       try cascade.add(Cascade.Member(id, in: collection)) { (owner) throws(SQLiteError) in
-        try owned(by: owner, on: db)
+        try owned(by: owner, groups: &groups, on: db)
       }
     }
     let roots = Set(ids.map { Cascade.Member($0, in: collection) })
@@ -41,6 +42,7 @@ extension Storage {
         try Self.remove(run.map(\.id.text), change, on: db)
         rest.removeFirst(run.count)
       } else {
+        for group in groups[first] ?? [] { try remove(group, on: db) }
         _ = try Self.remove(
           first.id.text, if: roots.contains(first) ? condition : .none,
           atEnd: isOwner, change: change, on: db)
@@ -48,6 +50,19 @@ extension Storage {
       }
     }
     return removed
+  }
+
+  /// Many records of a collection to which nothing belongs, that belong to one record.
+  private struct Group {
+    let query: Query
+    let collection: String
+  }
+
+  private func remove(_ group: Group, on db: borrowing Connection) throws(SQLiteError) {
+    let change = Change(try catalog.entry(group.collection, on: db))
+    let plan = try indexes.plan(group.query, change.table, on: db)
+    let found = try db.prepare(plan.selection.page("\(Table.body),e.n"))
+    _ = try Removal(change, on: db).remove(found, on: db)
   }
 
   /// How many records of one collection are worth a removal of all at once.
@@ -66,13 +81,19 @@ extension Storage {
     _ = try Removal(change, on: db).remove(found, on: db)
   }
 
-  /// What belongs to a record directly.
+  /// What belongs to a record directly, but for what is added to the groups.
   private func owned(
-    by owner: Cascade.Member, on db: borrowing Connection
+    by owner: Cascade.Member, groups: inout [Cascade.Member: [Group]], on db: borrowing Connection
   ) throws(SQLiteError) -> [Cascade.Member] {
     try layout.owned(by: owner) { (query, collection) throws(SQLiteError) in
       guard let table = try catalog.table(collection, on: db) else { return [] }
-      return try self.ids(of: query, table, on: db)
+      guard !layout.isOwner(collection) else { return try self.ids(of: query, table, on: db) }
+      var first = query
+      first.limit = Self.manyMembers
+      let ids = try self.ids(of: first, table, on: db)
+      guard ids.count == Self.manyMembers else { return ids }
+      groups[owner, default: []].append(Group(query: query, collection: collection))
+      return []
     } reading: { (id, collection) throws(SQLiteError) in
       guard let table = try catalog.table(collection, on: db) else { return nil }
       return try StoredRecord(id, table, on: db)?.body
