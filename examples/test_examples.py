@@ -91,7 +91,19 @@ def test_typed_models_in_go(tmp_path: Path) -> None:
     run(EXAMPLES / "go", "go", "build", "-o", str(program), "./models")
     schema = EXAMPLES / "models" / "schema.graphql"
     output = run(tmp_path, str(program), str(schema), str(tmp_path / "data"))
-    assert output == "rating by default: 3\ncomment: Wow!\n"
+    assert output == (
+        "rating by default: 3\ncomment: Wow!\neditor: ann\neditor: ben\neditors that are left: 1\n"
+    )
+
+
+def test_the_guide_s_second_program_in_c(tmp_path: Path) -> None:
+    program = example("c", "editors", tmp_path)
+    schema = EXAMPLES / "models" / "schema.graphql"
+    output = run(tmp_path, *program, str(schema), str(tmp_path / "data")).splitlines()
+    ann = '  {"id":"1","postID":"p","editorID":"ann"}'
+    ben = '  {"id":"2","postID":"p","editorID":"ben"}'
+    assert output[:3] == ["editors of p:", ann, ben]
+    assert output[3:] == ["editor of 2:", '  {"id":"ben","username":"Ben"}', "editors of p:", ann]
 
 
 def example(

@@ -1,4 +1,4 @@
-// The guide's first program over typed models: posts with comments, in a local database.
+// The guide's programs over typed models, in a local database: posts with comments, and posts that several users edit.
 //
 //	go run ./models ../models/schema.graphql DIRECTORY [ENDPOINT API_KEY]
 //
@@ -34,9 +34,28 @@ func main() {
 	for _, comment := range must(comments.All(ctx, about)) {
 		fmt.Println("comment:", comment.Content)
 	}
+	share(ctx, client, posts, post)
 	if options.Backend != "" {
 		fmt.Println("pushed", must(posts.Push(ctx)).Pushed, must(comments.Push(ctx)).Pushed)
 	}
+}
+
+// share has two users edit a post. One of them goes again, with what belongs to that user.
+func share(ctx context.Context, client *kvstore.Client, posts *kvstore.Collection[Post], post Post) {
+	users := must(kvstore.OpenCollection[User](client, "User", kvstore.Sync))
+	editors := must(kvstore.OpenCollection[PostEditor](client, "PostEditor", kvstore.Sync))
+	var last User
+	for _, name := range []string{"ann", "ben"} {
+		last = must(users.Save(ctx, User{Username: name}))
+		must(editors.Save(ctx, PostEditor{PostID: post.ID, EditorID: last.ID}))
+	}
+	ofPost := must(posts.Related(post.ID, "editors"))
+	for _, each := range must(editors.All(ctx, ofPost)) {
+		user := must(users.Get(ctx, each.EditorID))
+		fmt.Println("editor:", user.Username)
+	}
+	must(users.RemoveByID(ctx, last.ID))
+	fmt.Println("editors that are left:", must(editors.Count(ctx, ofPost)))
 }
 
 func must[V any](value V, err error) V {
