@@ -168,6 +168,25 @@ def test_a_version_that_is_no_newer_is_dropped(
     assert (tasks["t"]["title"], tasks["t"]["_version"]) == ("new", 2)
 
 
+def test_a_read_that_is_behind_brings_back_nothing_that_was_deleted(
+    device: Open, server: StandIn
+) -> None:
+    server.control("clock", now=int(time.time()) * 1000)
+    fill(server, "t")
+    tasks = device().collection("Task")
+    tasks.pull()
+    tasks.remove_by_id("t")
+    assert tasks.push().errors == []
+    stale = {"id": "t", "_version": 1, "title": "old", "_deleted": None}
+    server.control("faults", at="http", on="syncTasks", action="corrupt", index=0, members=stale)
+    tasks.pull()
+    assert list(tasks.find()) == []
+    # Somebody makes it again, which goes on with its versions.
+    Outsider(server).written("updateTask", "id", {"id": "t", "_version": 2, "title": "again"})
+    tasks.pull()
+    assert tasks["t"]["title"] == "again"
+
+
 @pytest.mark.parametrize("turned", [False, True])
 def test_of_several_versions_in_one_page_the_highest_counts(
     device: Open, server: StandIn, turned: bool

@@ -178,3 +178,12 @@ def test_go_declarations_end_where_their_brackets_do() -> None:
 
 def test_images_are_of_the_diagrams() -> None:
     assert diagrams.stale() == []
+
+
+def test_the_tests_that_the_capabilities_of_models_name_exist() -> None:
+    page = (ROOT / "docs" / "models-capabilities.md").read_text()
+    named = re.findall(r"`([\w/.]+)::(\w+)`", page)
+    assert len(named) > 90
+    for path, name in named:
+        found = re.search(rf"(def|func) {name}\(", (ROOT / path).read_text())
+        assert found, f"{path} has no test {name}"
