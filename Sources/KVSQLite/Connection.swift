@@ -94,6 +94,13 @@ package struct Connection: ~Copyable {
     return try statement.step() ? statement.int64(0) : nil
   }
 
+  /// How many bytes of the file are in use, what this transaction has written included.
+  package func usedBytes() throws(SQLiteError) -> Int {
+    let pages =
+      (try integer("PRAGMA page_count") ?? 0) - (try integer("PRAGMA freelist_count") ?? 0)
+    return Int(pages * (try integer("PRAGMA page_size") ?? 0))
+  }
+
   /// Runs `body`, whose statements fail with `.interrupted` once the budget is exhausted. Not for writing: that
   /// would undo the transaction as a whole.
   package func within<R>(

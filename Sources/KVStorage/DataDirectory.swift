@@ -1,4 +1,5 @@
 internal import Glibc
+package import KVQuery
 internal import KVSQLite
 package import KVSync
 

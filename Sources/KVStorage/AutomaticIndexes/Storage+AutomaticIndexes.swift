@@ -69,8 +69,8 @@ extension Storage {
   ) throws(StoreError) -> (index: IndexTable, bytes: Int, room: Int)? {
     try write(to: collection, durably: false) { (db, change) throws(SQLiteError) in
       let automatic = try Self.automaticSpecs(on: db)
-      let used = try Self.usedBytes(on: db)
-      let allowed = max(rules.maxBytes, used / rules.maxShare)
+      let used = try db.usedBytes()
+      let allowed = rules.allowedBytes(of: used)
       let left = allowed - automatic.reduce(0) { $0 + ($1.spec.automatic?.bytes ?? 0) }
       let others = try Self.tables(of: change.table, on: db)
       if let begun = others.first(where: { $0.spec.name.hasSameBytes(as: spec.name) }) {
@@ -83,7 +83,7 @@ extension Storage {
       }
       let text = JSONValue.object(spec.json).text
       let index = try Self.add(spec, text, table: change.table, on: db)
-      let bytes = try Self.usedBytes(on: db) - used
+      let bytes = try db.usedBytes() - used
       return (index, bytes, left - bytes)
     }
   }
@@ -91,9 +91,9 @@ extension Storage {
   /// Adds some more entities to an index, and tells how many bytes of the file that took.
   func fillMeasuring(_ index: IndexTable) throws(StoreError) -> (isLast: Bool, bytes: Int) {
     try write(durably: false) { (db: borrowing Connection) throws(SQLiteError) in
-      let before = try Self.usedBytes(on: db)
+      let before = try db.usedBytes()
       let isLast = try Self.fillStep(index, on: db)
-      return (isLast, max(0, try Self.usedBytes(on: db) - before))
+      return (isLast, max(0, try db.usedBytes() - before))
     }
   }
 
@@ -103,11 +103,5 @@ extension Storage {
     try write(durably: false) { (db: borrowing Connection) throws(SQLiteError) in
       try db.run("UPDATE indexes SET spec = \(bind: text) WHERE number = \(bind: index.number)")
     }
-  }
-
-  private static func usedBytes(on db: borrowing Connection) throws(SQLiteError) -> Int {
-    let pages =
-      (try db.integer("PRAGMA page_count") ?? 0) - (try db.integer("PRAGMA freelist_count") ?? 0)
-    return Int(pages * (try db.integer("PRAGMA page_size") ?? 0))
   }
 }

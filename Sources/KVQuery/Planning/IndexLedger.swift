@@ -1,8 +1,8 @@
 internal import KVBase
-internal import KVQuery
 
 /// What conditions without an index have cost, and what indexes that were made for such conditions have saved since: which index
-/// is worth being made, and which one has to go. Of one file; costs are counted in entities that were looked at.
+/// is worth being made, and which one has to go. Of one
+/// file, or of one server's collections; costs are counted in entities that were looked at.
 package struct IndexLedger: Sendable {
   /// When an index is made and dropped.
   package struct Rules: Sendable {
@@ -16,11 +16,14 @@ package struct IndexLedger: Sendable {
     package var changeCost = 4
     /// How many such indexes a collection may have.
     package var maxIndexes = 8
-    /// How much of the file they may take, all together: this part, or so many bytes.
+    /// How much of the data they may take, all together: this part, or so many bytes.
     package var maxShare = 4
     package var maxBytes = 16 << 20
 
     package init() {}
+
+    /// How many bytes they may take, all together. `data`: the size of the file, or of all entities.
+    package func allowedBytes(of data: Int) -> Int { max(maxBytes, data / maxShare) }
   }
 
   /// An index that may be made.
@@ -52,10 +55,10 @@ package struct IndexLedger: Sendable {
   private let rules: Rules
   private var collections: [Int64: Collection] = [:]
 
-  init(_ rules: Rules = Rules()) { self.rules = rules }
+  package init(_ rules: Rules = Rules()) { self.rules = rules }
 
   /// Notes a scan of all rows of a collection that found some of them. Gives the index that is worth being made now.
-  mutating func scanned(
+  package mutating func scanned(
     _ wanted: IndexSpec, in collection: Int64, rows: Int, found: Int
   ) -> IndexSpec? {
     guard rows >= rules.minRows else { return nil }
@@ -65,16 +68,16 @@ package struct IndexLedger: Sendable {
   }
 
   /// Whether the indexes of a collection were told.
-  func isKnown(_ collection: Int64) -> Bool { collections[collection]?.accounts != nil }
+  package func isKnown(_ collection: Int64) -> Bool { collections[collection]?.accounts != nil }
 
   /// Tells which indexes a collection has that were made so, with the rows that it has.
-  mutating func know(_ names: [String], of collection: Int64, rows: Int) {
+  package mutating func know(_ names: [String], of collection: Int64, rows: Int) {
     let accounts = names.map { account($0, rows: rows) }
     collections[collection, default: Collection()].accounts = accounts
   }
 
   /// An index was made.
-  mutating func made(_ name: String, in collection: Int64, rows: Int) {
+  package mutating func made(_ name: String, in collection: Int64, rows: Int) {
     refuse(name, in: collection)
     // If the others are not known, this one will be found with them.
     let account = account(name, rows: rows)
@@ -82,19 +85,19 @@ package struct IndexLedger: Sendable {
   }
 
   /// An index is not to be made.
-  mutating func refuse(_ name: String, in collection: Int64) {
+  package mutating func refuse(_ name: String, in collection: Int64) {
     let name = RecordID(name)
     collections[collection, default: Collection()].settled.insert(name)
     collections[collection]?.accounts?.removeAll { $0.name == name }
   }
 
   /// A query used an index: it saved a scan.
-  mutating func used(_ name: String, in collection: Int64) {
+  package mutating func used(_ name: String, in collection: Int64) {
     collections[collection]?.earn(RecordID(name), scans: rules.scans)
   }
 
   /// Rows were changed. Gives the indexes that cost more than they have saved; they may earn their place again.
-  mutating func changed(_ rows: Int, in collection: Int64) -> [String] {
+  package mutating func changed(_ rows: Int, in collection: Int64) -> [String] {
     collections[collection]?.pay(rows * rules.changeCost) ?? []
   }
 
