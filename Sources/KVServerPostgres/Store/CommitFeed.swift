@@ -9,6 +9,8 @@ internal import KVServerCore
 final class CommitFeed: Sendable {
   /// Seconds between questions.
   private static let interval = 0.05
+  /// Nanoseconds between two questions that commits ask for: those of so long a time are read together.
+  private static let pace: Int64 = 5_000_000
   /// Nanoseconds between two notifications of other servers.
   private static let notifyingInterval: Int64 = 10_000_000
   /// Seconds to wait after a failure.
@@ -21,6 +23,9 @@ final class CommitFeed: Sendable {
     var wanted = 0
     var done = 0
     var lastPass: Int64 = monotonicNanoseconds()
+    /// When a pass began last that somebody had asked for, and whether somebody waits for the next one.
+    var lastWanted: Int64 = 0
+    var isAwaited = false
     /// Whether this server has committed what the others were not told of, and when they were told last.
     var hasWritten = false
     var lastNotification: Int64 = 0
@@ -114,6 +119,7 @@ final class CommitFeed: Sendable {
   func catchUp() {
     let wanted = state.withLockNotifyingAll { state in
       state.wanted += 1
+      state.isAwaited = true
       return state.isStarted ? state.wanted : 0
     }
     _ = state.wait(until: .after(seconds: Self.maxSilence)) {
@@ -147,7 +153,22 @@ final class CommitFeed: Sendable {
     _ = state.wait(until: pause) { state -> Bool? in
       state.isClosed || (state.wanted > state.done && !hasFailed) ? true : nil
     }
-    return state.withLock { $0.isClosed ? nil : $0.wanted }
+    awaitOthers()
+    return state.withLockNotifyingAll { state in
+      if state.wanted > state.done { state.lastWanted = monotonicNanoseconds() }
+      state.isAwaited = false
+      return state.isClosed ? nil : state.wanted
+    }
+  }
+
+  /// Waits until some time has passed since the last pass that commits had asked for; not at all if that is long ago, or
+  /// somebody waits for this one.
+  private func awaitOthers() {
+    let rest = state.withLock { $0.lastWanted + Self.pace } - monotonicNanoseconds()
+    guard rest > 0 else { return }
+    _ = state.wait(until: .after(seconds: Double(rest) / 1e9)) { state -> Bool? in
+      state.isClosed || state.isAwaited ? true : nil
+    }
   }
 }
 
