@@ -7,6 +7,7 @@ package final class OpenIDProvider: IdentityProvider {
   private let settings: OpenIDSettings
   private let client: ProviderClient
   private let documents: ProviderDocuments
+  private let used = UsedTokens()
 
   package var rules: IdentityRules { settings.rules }
 
@@ -75,7 +76,10 @@ package final class OpenIDProvider: IdentityProvider {
     claims.maxAge = settings.tokenSeconds
     claims.nonce = nonce
     claims.accessToken = accessToken
-    return try identity(token, claims)
+    let proven = try proven(token, claims)
+    let now = Timestamp.now().milliseconds / 1000
+    try used.use(proven.digest, until: now + settings.tokenSeconds + 2 * settings.leeway, at: now)
+    return proven.identity
   }
 
   // MARK: Parts
@@ -87,15 +91,22 @@ package final class OpenIDProvider: IdentityProvider {
       leeway: settings.leeway)
   }
 
-  /// Proves the signature before a claim is looked at.
   private func identity(
     _ text: String, _ rules: ClaimRules
   ) throws(IdentityFailure) -> ProvenIdentity {
+    try proven(text, rules).identity
+  }
+
+  /// Proves the signature before a claim is looked at.
+  private func proven(
+    _ text: String, _ rules: ClaimRules
+  ) throws(IdentityFailure) -> (identity: ProvenIdentity, digest: [UInt8]) {
     let token = try SignedToken(text)
     guard try documents.keys(for: token).contains(where: { token.isSigned(by: $0) }) else {
       throw .refused("the id token is not signed by a key of the provider's")
     }
-    return try rules.identity(token.claims, at: Timestamp.now().milliseconds / 1000)
+    let identity = try rules.identity(token.claims, at: Timestamp.now().milliseconds / 1000)
+    return (identity, token.digest)
   }
 
   private func tokens(_ form: [(String, String)]) throws(IdentityFailure) -> JSONValue {

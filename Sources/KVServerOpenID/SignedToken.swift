@@ -31,6 +31,9 @@ struct SignedToken: Sendable {
     signed = parts[0] + [UInt8(ascii: ".")] + parts[1]
   }
 
+  /// The hash of what is signed.
+  var digest: [UInt8] { SHA256.hash(signed) }
+
   private static func object(_ part: some Collection<UInt8>) -> JSONObject? {
     guard let bytes = Base64.decode(url: String(decoding: part, as: UTF8.self)) else { return nil }
     return (try? JSONValue(parsing: bytes))?.objectValue

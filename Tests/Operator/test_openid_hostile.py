@@ -6,6 +6,7 @@ import base64
 import hashlib
 import hmac
 import json
+import secrets
 import threading
 import time
 import urllib.parse
@@ -114,6 +115,7 @@ class Sham:
         """Make an id token, with other claims than usual; None leaves one out."""
         now = int(time.time())
         usual = {"iss": self.issuer, "aud": "me", "sub": "1", "exp": now + 60, "iat": now}
+        usual["jti"] = secrets.token_hex(8)
         payload = {name: value for name, value in {**usual, **claims}.items() if value is not None}
         return signed(payload, key or self.rsa, header or {})
 
@@ -211,6 +213,17 @@ def test_id_tokens_that_are_true_log_in_and_no_others_do(
     assert sham.asked.count("/keys") == 1, "unknown keys do not make it ask again and again"
 
 
+def test_a_token_is_good_for_one_login(start: Start, sham: Sham, tmp_path: Path) -> None:
+    server = start(*sham.options(tmp_path))
+    token = sham.token(nonce="n")
+    assert with_token(server, token, nonce="m")[0] == 401, "of another login"
+    assert with_token(server, token, nonce="n")[0] == 200, "what was refused has used nothing up"
+    status, error = with_token(server, token, nonce="n")
+    assert (status, error["error"]) == (401, "InvalidCredentials")
+    assert "used before" in error["debug"]
+    assert with_token(server, sham.token())[0] == 200
+
+
 def test_who_a_user_is_follows_from_the_subject_and_not_from_a_name(
     start: Start, sham: Sham, tmp_path: Path
 ) -> None:
@@ -238,10 +251,10 @@ def test_only_users_who_exist_log_in_if_the_operator_says_so(
     start: Start, sham: Sham, tmp_path: Path
 ) -> None:
     server = start(*sham.options(tmp_path, users="existing", claim="preferred_username"))
-    token = sham.token(preferred_username="ana")
-    assert with_token(server, token)[1]["error"] == "UserNotFound"
+    ana = {"preferred_username": "ana"}
+    assert with_token(server, sham.token(**ana))[1]["error"] == "UserNotFound"
     sign_up(server, "ana")
-    status, user = with_token(server, token)
+    status, user = with_token(server, sham.token(**ana))
     assert (status, user["username"]) == (200, "ana")
 
 
