@@ -11,6 +11,7 @@ extension Server.Configuration {
     settings.historyDays = historyDays ?? 0
     settings.isVisit = isVisit
     settings.isRestored = isRestored
+    settings.automaticIndexes = makesIndexes && !isVisit ? AutomaticIndexes() : nil
     settings.isDurable = isDurable
     settings.cacheMiB = cacheMiB
     do { return try SQLiteStore(in: data, settings, log: log) } catch {
@@ -26,6 +27,7 @@ extension Server.Configuration {
     settings.historyDays = historyDays ?? 0
     settings.isVisit = isVisit
     settings.isRestored = isRestored
+    settings.automaticIndexes = makesIndexes && !isVisit ? AutomaticIndexes() : nil
     settings.isDurable = isDurable
     // One for each thread that may ask, so that none waits for another.
     settings.connections = workers + hashers + 2

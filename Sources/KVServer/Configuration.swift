@@ -30,6 +30,8 @@ extension Server {
     /// Days for which collections know deletions, unless the administrator says otherwise for one of
     /// them; nil: they do not.
     package var historyDays: Int?
+    /// Whether collections get indexes for conditions that are scanned for again and again.
+    package var makesIndexes = false
     /// Whether the data is a copy that was put back: what clients remember of it is void.
     package var isRestored = false
     package var limits = HTTPLimits()

@@ -59,6 +59,12 @@ struct Setting: Sendable {
     ) {
       $0.historyDays = $1
     },
+    .flag(
+      "auto-index",
+      help: "make indexes that queries need again and again, and drop them when they do not"
+    ) {
+      $0.makesIndexes = $1
+    },
     .flag("restored", help: "the data was restored from a copy: clients read everything again") {
       $0.isRestored = $1
     },

@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVQuery
 package import KVServerCore
 
 /// The server's data in a database of PostgreSQL, which any number of servers share: each is a stateless replica. Safe
@@ -13,6 +14,8 @@ package final class PostgresStore: ServerStore {
     package var permissions = Permissions()
     /// How long collections without a setting of their own keep their history; 0: they keep none.
     package var historyDays = 0
+    /// Nil: indexes are only those that the administrator has added.
+    package var automaticIndexes: AutomaticIndexes?
     /// The administrator says that the data is a copy that was put back.
     package var isRestored = false
     /// Whether the settings are not those of a server: then they change nothing of the collections that exist, and what is
@@ -33,6 +36,7 @@ package final class PostgresStore: ServerStore {
 
   package let entities: any ServerEntityStore
   package let indexes: any IndexStore
+  package let automaticIndexes: AutomaticIndexes?
   package var collections: any CollectionStore { ownCollections }
   package let accounts: any AccountStore
   package let sessions: any SessionStore
@@ -84,8 +88,11 @@ package final class PostgresStore: ServerStore {
       permissions: settings.permissions, historyDays: settings.historyDays)
     ownCollections = PostgresCollections(writer, defaults)
     reader = SharedReader(database)
-    entities = PostgresEntities(writer, ownCollections, reader: reader, clocks: clocks)
-    indexes = PostgresIndexes(writer, ownCollections)
+    automaticIndexes = settings.automaticIndexes
+    entities = PostgresEntities(
+      writer, ownCollections, reader: reader, clocks: clocks, automatic: settings.automaticIndexes)
+    indexes = PostgresIndexes(
+      writer, ownCollections, rules: settings.automaticIndexes?.rules ?? .init())
     accounts = PostgresAccounts(writer, ownCollections)
     sessions = PostgresSessions(writer)
     groups = PostgresGroups(writer, ownCollections)

@@ -48,16 +48,19 @@ final class Entities: Sendable {
 
   /// How many match; skip and limit do not count here.
   func count(
-    _ query: Query, in collection: EntityCollection?, for viewer: Viewer, within budget: WorkBudget
+    _ query: Query, in collection: EntityCollection?, for viewer: Viewer, within budget: WorkBudget,
+    note: QueryNote?
   ) throws(ServerError) -> Int {
     let selection = try RowSelection(query, for: viewer, operation: .read, within: budget)
     guard let collection else { return 0 }
     let count = try Self.storage { () throws(SQLiteError) -> Int in
       try database.read(within: budget) {
         (connection: borrowing Connection) throws(SQLiteError) in
-        let selection = try selection.planned(in: collection, on: connection)
+        let selection = try selection.planned(in: collection, on: connection, note)
         let select = try connection.statement(collection.count(selection))
-        return try select.step() ? select.int(0) : 0
+        let count = try select.step() ? select.int(0) : 0
+        if selection.use == nil { note?.scanned(found: count) }
+        return count
       }
     }
     return count

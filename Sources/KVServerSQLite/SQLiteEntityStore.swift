@@ -9,11 +9,14 @@ final class SQLiteEntityStore: ServerEntityStore {
   private let collections: CollectionRegistry
   private let histories: Histories
   private let sessions: Sessions
+  private let automatic: AutomaticIndexes?
   private var database: Database { entities.database }
 
   init(
-    _ entities: Entities, collections: CollectionRegistry, histories: Histories, sessions: Sessions
+    _ entities: Entities, collections: CollectionRegistry, histories: Histories, sessions: Sessions,
+    automatic: AutomaticIndexes?
   ) {
+    self.automatic = automatic
     self.sessions = sessions
     self.entities = entities
     self.collections = collections
@@ -44,7 +47,8 @@ final class SQLiteEntityStore: ServerEntityStore {
       return (EmptyCursor(), start)
     }
     let cursor = try SelectionCursor(
-      query, in: collection, of: database, for: viewer, within: budget)
+      query, in: collection, of: database, for: viewer, within: budget,
+      note: automatic?.note(of: query, in: key))
     return (cursor, start)
   }
 
@@ -53,7 +57,8 @@ final class SQLiteEntityStore: ServerEntityStore {
   ) throws(ServerError) -> (count: Int, start: Timestamp) {
     let (start, collection) = begin(key)
     let count = try entities.count(
-      query, in: collection, for: try viewer(of: key, collection, for: claim), within: budget)
+      query, in: collection, for: try viewer(of: key, collection, for: claim), within: budget,
+      note: automatic?.note(of: query, in: key))
     return (count, start)
   }
 
@@ -68,10 +73,13 @@ final class SQLiteEntityStore: ServerEntityStore {
     try Entities.storage { () throws(SQLiteError) in
       try database.read(within: budget) {
         (connection: borrowing Connection) throws(SQLiteError) in
-        let rows = try rows.planned(in: collection, on: connection)
+        let note = automatic?.note(of: query, in: key)
+        let rows = try rows.planned(in: collection, on: connection, note)
         let select = try connection.statement(collection.page(rows))
+        var found = 0
         // What is damaged is left out.
-        while try select.step(), !select.hasEntity(1) || groups.add(select.bytes(1)) {}
+        while try select.step(), !select.hasEntity(1) || groups.add(select.bytes(1)) { found += 1 }
+        if rows.use == nil { note?.scanned(found: found) }
       }
     }
   }
@@ -86,7 +94,9 @@ final class SQLiteEntityStore: ServerEntityStore {
       guard let collection = creates ? try histories.make(key) : found else {
         return writes.map { $0.flatMap { _ in .failure(ServerError(.entityNotFound)) } }
       }
-      return try entities.perform(writes, in: collection, for: viewer)
+      let results = try entities.perform(writes, in: collection, for: viewer)
+      automatic?.changed(results.count { (try? $0.get()) != nil }, in: key)
+      return results
     }
   }
 
@@ -95,8 +105,10 @@ final class SQLiteEntityStore: ServerEntityStore {
   ) throws(ServerError) -> Int {
     try collections.naming.withLock { () throws(ServerError) in
       let collection = collections.find(key)
-      return try entities.delete(
+      let count = try entities.delete(
         query, in: collection, for: try viewer(of: key, collection, for: claim), within: budget)
+      automatic?.changed(count, in: key)
+      return count
     }
   }
 

@@ -13,8 +13,14 @@ final class SQLiteIndexes: IndexStore {
   private let database: Database
   private let histories: Histories
   private let collections: CollectionRegistry
+  private let rules: IndexLedger.Rules
 
-  init(_ database: Database, _ histories: Histories, collections: CollectionRegistry) {
+  /// `rules`: how much of the file automatic indexes may take.
+  init(
+    _ database: Database, _ histories: Histories, collections: CollectionRegistry,
+    rules: IndexLedger.Rules
+  ) {
+    self.rules = rules
     self.database = database
     self.histories = histories
     self.collections = collections
@@ -37,7 +43,7 @@ final class SQLiteIndexes: IndexStore {
       """)
     var found: [CollectionIndex] = []
     while try rows.step() {
-      guard let spec = try? IndexSpec(parsing: rows.text(0) ?? "") else { continue }
+      guard let spec = try? IndexSpec(stored: rows.text(0) ?? "") else { continue }
       let shape = IndexShape(rawValue: rows.int64(2)) ?? .unusable
       found.append(CollectionIndex(spec, isReady: rows.int64(1) != 0, shape: shape))
     }
@@ -63,16 +69,21 @@ final class SQLiteIndexes: IndexStore {
       (connection: borrowing Connection) throws(SQLiteError) -> Result<Bool, ServerError> in
       let known = try Self.indexes(of: collection, on: connection)
       let isNew = CollectionIndex.isNew(spec, beside: known.map(\.spec))
-      guard case .success(true) = isNew else { return isNew }
-      try connection.run(
-        """
-        INSERT INTO indexes (collection, name, spec)
-        VALUES (\(bind: collection.number), \(bind: spec.name), \(bind: JSONValue.object(spec.json).text))
-        """)
-      try connection.execute(
-        IndexTable(number: connection.lastInsertRow, spec, on: collection.table).create)
+      if case .success(true) = isNew { try Self.make(spec, of: collection, on: connection) }
       return isNew
     }.get()
+  }
+
+  private static func make(
+    _ spec: IndexSpec, of collection: EntityCollection, on connection: borrowing Connection
+  ) throws(SQLiteError) {
+    try connection.run(
+      """
+      INSERT INTO indexes (collection, name, spec)
+      VALUES (\(bind: collection.number), \(bind: spec.name), \(bind: JSONValue.object(spec.json).text))
+      """)
+    try connection.execute(
+      IndexTable(number: connection.lastInsertRow, spec, on: collection.table).create)
   }
 
   func remove(_ name: String, from key: CollectionKey) throws(ServerError) -> Bool {
@@ -92,7 +103,7 @@ final class SQLiteIndexes: IndexStore {
         """)
       guard try row.step() else { return false }
       let number = row.int64(0)
-      let spec = try? IndexSpec(parsing: row.text(1) ?? "")
+      let spec = try? IndexSpec(stored: row.text(1) ?? "")
       row.reset()
       if let spec {
         try connection.execute(IndexTable(number: number, spec, on: collection.table).drop)
@@ -119,9 +130,10 @@ final class SQLiteIndexes: IndexStore {
         SELECT number, spec, progress, collection FROM indexes WHERE progress IS NOT NULL
         ORDER BY number LIMIT 1
         """)
-      guard try row.step(), let spec = try? IndexSpec(parsing: row.text(1) ?? "") else {
+      guard try row.step(), let spec = try? IndexSpec(stored: row.text(1) ?? "") else {
         return false
       }
+      let used = spec.automatic == nil ? 0 : try connection.usedBytes()
       let (first, entities) = (row.int64(2), EntityCollection.table(row.int64(3)))
       let index = IndexTable(number: row.int64(0), spec, on: entities)
       row.reset()
@@ -130,8 +142,65 @@ final class SQLiteIndexes: IndexStore {
       if let last { try index.fill(after: first, through: last, on: connection) }
       try connection.run(
         "UPDATE indexes SET progress = \(bind: last) WHERE number = \(bind: index.number)")
+      if spec.automatic != nil {
+        try charge(try connection.usedBytes() - used, to: index, on: connection)
+      }
       return true
     }
+  }
+
+  // MARK: Automatic indexes
+
+  func addAutomatic(
+    _ spec: IndexSpec, to key: CollectionKey, within rules: IndexLedger.Rules
+  ) throws(ServerError) -> Bool {
+    try collections.naming.withLock { () throws(ServerError) in
+      guard let collection = collections.find(key) else { return false }
+      return try write { (connection: borrowing Connection) throws(SQLiteError) in
+        let known = try Self.indexes(of: collection, on: connection).map(\.spec)
+        let isNew = CollectionIndex.isNew(automatic: spec, beside: known, within: rules)
+        guard isNew == true else { return isNew == nil }
+        try Self.make(spec, of: collection, on: connection)
+        return true
+      }
+    }
+  }
+
+  /// No other server uses the data.
+  func removeAutomatic(_ name: String, from key: CollectionKey) throws(ServerError) -> Bool {
+    _ = try remove(name, from: key)
+    return true
+  }
+
+  func recordUse(of _: String, in _: CollectionKey) {}
+
+  func size(of key: CollectionKey) throws(ServerError) -> Int {
+    guard let collection = collections.find(key) else { return 0 }
+    return try read { (connection: borrowing Connection) throws(SQLiteError) in
+      // Most that were ever made are still there.
+      let highest = try connection.statement("SELECT max(n) FROM \(sql: collection.table)")
+      return try highest.step() ? highest.int(0) : 0
+    }
+  }
+
+  /// Notes how many more bytes of the file an automatic index takes, and drops it if all of them take too many.
+  private func charge(
+    _ bytes: Int, to index: IndexTable, on connection: borrowing Connection
+  ) throws(SQLiteError) {
+    var spec = index.spec
+    spec.automatic?.bytes += max(0, bytes)
+    let text = JSONValue.object(spec.json).text
+    try connection.run(
+      "UPDATE indexes SET spec = \(bind: text) WHERE number = \(bind: index.number)")
+    let specs = try connection.statement("SELECT spec FROM indexes")
+    var all = 0
+    while try specs.step() {
+      all += (try? IndexSpec(stored: specs.text(0) ?? ""))?.automatic?.bytes ?? 0
+    }
+    specs.reset()
+    guard all > rules.allowedBytes(of: try connection.usedBytes()) else { return }
+    try connection.execute(index.drop)
+    try connection.run("DELETE FROM indexes WHERE number = \(bind: index.number)")
   }
 
   // MARK: Parts
@@ -166,7 +235,7 @@ extension EntityCollection {
       """)
     var usable: [UsableIndex] = []
     while try rows.step() {
-      guard let spec = try? IndexSpec(parsing: rows.text(1) ?? ""),
+      guard let spec = try? IndexSpec(stored: rows.text(1) ?? ""),
         let shape = IndexShape(rawValue: rows.int64(2))
       else { continue }
       let index = IndexTable(number: rows.int64(0), spec, on: table)
@@ -177,12 +246,14 @@ extension EntityCollection {
 }
 
 extension RowSelection {
-  /// The same with what the indexes can do for it in this transaction: its next pages may be read in others.
+  /// The same with what the indexes can do for it in this transaction: its next pages may be read in others. `note` is told of
+  /// these.
   func planned(
-    in collection: EntityCollection, on connection: borrowing Connection
+    in collection: EntityCollection, on connection: borrowing Connection, _ note: QueryNote? = nil
   ) throws(SQLiteError) -> RowSelection {
     var planned = self
     planned.use = try collection.use(for: query, on: connection)
+    if let use = planned.use { note?.found(by: use) }
     return planned
   }
 }

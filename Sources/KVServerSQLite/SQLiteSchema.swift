@@ -158,7 +158,7 @@ enum SQLiteSchema {
       let rows = try connection.prepare("SELECT number, spec, collection FROM indexes")
       var indexes: [IndexTable] = []
       while try rows.step() {
-        guard let spec = try? IndexSpec(parsing: rows.text(1) ?? ""), case .ordered = spec.kind
+        guard let spec = try? IndexSpec(stored: rows.text(1) ?? ""), case .ordered = spec.kind
         else { continue }
         let table = EntityCollection.table(rows.int64(2))
         indexes.append(IndexTable(number: rows.int64(0), spec, on: table))

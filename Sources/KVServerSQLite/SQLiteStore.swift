@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVQuery
 internal import KVSQLite
 package import KVServerCore
 
@@ -11,6 +12,8 @@ package final class SQLiteStore: ServerStore {
     package var permissions = Permissions()
     /// How long collections without a setting of their own keep their history; 0: they keep none.
     package var historyDays = 0
+    /// Nil: indexes are only those that the administrator has added.
+    package var automaticIndexes: AutomaticIndexes?
     /// The administrator says that the data is a copy that was put back.
     package var isRestored = false
     /// Whether the settings are not those of a server: then they change nothing of the collections that exist, and what is
@@ -31,6 +34,7 @@ package final class SQLiteStore: ServerStore {
 
   package let entities: any ServerEntityStore
   package let indexes: any IndexStore
+  package let automaticIndexes: AutomaticIndexes?
   package let accounts: any AccountStore
   package let sessions: any SessionStore
   package let groups: any UserGroupStore
@@ -100,11 +104,15 @@ package final class SQLiteStore: ServerStore {
     let rows = Entities(database, clock: dataEpoch.clock, outbox: outbox)
     histories = try Histories(
       rows, registry, defaultDays: settings.historyDays, isVisit: settings.isVisit)
-    indexes = SQLiteIndexes(database, histories, collections: registry)
+    automaticIndexes = settings.automaticIndexes
+    indexes = SQLiteIndexes(
+      database, histories, collections: registry, rules: settings.automaticIndexes?.rules ?? .init()
+    )
     let sessions = Sessions(database)
     self.sessions = sessions
     entities = SQLiteEntityStore(
-      rows, collections: registry, histories: histories, sessions: sessions)
+      rows, collections: registry, histories: histories, sessions: sessions,
+      automatic: settings.automaticIndexes)
     accounts = UserAccounts(rows, registry, sessions: sessions)
     groups = UserGroups(rows, registry)
     registrations = LiveRegistrations(database)

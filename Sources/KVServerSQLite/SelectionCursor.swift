@@ -13,11 +13,15 @@ final class SelectionCursor: EntityCursor, @unchecked Sendable {
   private var selection: RowSelection
   private var plan: CursorPlan
   private var skip = 0
+  private let note: QueryNote?
+  /// How many entities were found so far.
+  private var found = 0
 
   init(
     _ query: Query, in collection: EntityCollection, of database: Database, for viewer: Viewer,
-    within budget: WorkBudget
+    within budget: WorkBudget, note: QueryNote?
   ) throws(ServerError) {
+    self.note = note
     self.database = database
     self.collection = collection
     let walk = query.walk
@@ -32,6 +36,7 @@ final class SelectionCursor: EntityCursor, @unchecked Sendable {
     _ rows: [Int64], _ selection: RowSelection, in collection: EntityCollection,
     of database: Database
   ) {
+    note = nil
     self.database = database
     self.collection = collection
     self.selection = selection
@@ -53,11 +58,13 @@ final class SelectionCursor: EntityCursor, @unchecked Sendable {
     _ page: inout EntityPage, _ connection: borrowing Connection
   ) throws(SQLiteError) {
     switch plan {
-    case .pages, .sort: selection = try selection.planned(in: collection, on: connection)
+    case .pages, .sort: selection = try selection.planned(in: collection, on: connection, note)
     case .rows, .done: break
     }
     if case .sort(let sorter) = plan {
-      plan = .rows(try order(by: sorter, limit: page.remaining, connection), next: 0)
+      let rows = try order(by: sorter, limit: page.remaining, connection)
+      plan = .rows(rows, next: 0)
+      noteScan(of: rows.count)
     }
     switch plan {
     case .pages(let order): try read(order, into: &page, on: connection)
@@ -72,15 +79,22 @@ final class SelectionCursor: EntityCursor, @unchecked Sendable {
     let select = try connection.statement(
       collection.page(selection, order, limit: page.remaining, offset: skip))
     repeat {
-      guard try select.step(), Self.add(select, 1, id: 3, to: &page) else {
+      guard try select.step() else {
+        plan = .done
+        return noteScan(of: found)
+      }
+      guard Self.add(select, 1, id: 3, to: &page) else {
         plan = .done
         return
       }
+      found += 1
     } while !page.isFull
     skip = 0
     let next = order.after(select.int64(0), id: select.text(3) ?? "")
     plan = page.remaining > 0 ? .pages(next) : .done
   }
+
+  private func noteScan(of found: Int) { if selection.use == nil { note?.scanned(found: found) } }
 
   private func order(
     by sorter: Sorter, limit: Int, _ connection: borrowing Connection

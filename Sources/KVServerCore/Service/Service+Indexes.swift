@@ -41,6 +41,7 @@ extension Service {
     guard try store.indexes.remove(name, from: key) else {
       throw ServerError(.entityNotFound, "there is no index of that name")
     }
+    store.automaticIndexes?.refuse(name, in: key)
     indexBuilder.work(within: call.budget)
     return Response.json(200, ["count": 1])
   }
@@ -69,7 +70,7 @@ extension Service {
 }
 
 extension CollectionIndex {
-  /// The index as it was asked for, and `state`.
+  /// The index as it was asked for, or why it was added without that, and `state`.
   fileprivate var json: JSONObject {
     var object = spec.json
     object["state"] = .string(state.rawValue)

@@ -46,7 +46,7 @@ package final class Service: RequestHandler, Sendable {
   ) throws(ServerError) {
     self.store = store
     live = LiveService(self.apps, store.history, epoch: store.epoch, log: log)
-    indexBuilder = IndexBuilder(store.indexes, log: log)
+    indexBuilder = IndexBuilder(store.indexes, automatic: store.automaticIndexes, log: log)
     throttle = LoginThrottle(now: settings.loginClock)
     self.settings = settings
     self.workers = workers

@@ -1,7 +1,7 @@
 package import KVBase
 
 /// Fills new indexes, and removes the rows of dropped ones: as part of the request that asks for it as long as this lasts, and
-/// otherwise, or after a restart, on a thread of its own. Safe from any thread.
+/// otherwise, or after a restart, on a thread of its own. The same thread does what automatic indexes need. Safe from any thread.
 package final class IndexBuilder: Sendable {
   /// Seconds after which it is looked whether another server has left work.
   private static let pause = 30.0
@@ -11,19 +11,25 @@ package final class IndexBuilder: Sendable {
   private enum Signal { case none, work, close }
 
   private let indexes: any IndexStore
+  private let automatic: AutomaticIndexes?
   private let log: Log
   private let signal = Monitor(Signal.none)
 
-  package init(_ indexes: any IndexStore, log: Log) {
+  package init(_ indexes: any IndexStore, automatic: AutomaticIndexes?, log: Log) {
     self.indexes = indexes
+    self.automatic = automatic
     self.log = log
   }
 
   package func start() {
+    automatic?.start { [self] in wake() }
     _ = Worker("kv-indexes") { [self] in
       var wait = 0.0
       while next(after: wait) != .close {
-        do throws(ServerError) { wait = try indexes.buildNext() ? 0 : Self.pause } catch {
+        do throws(ServerError) {
+          try automatic?.work(on: indexes)
+          wait = try indexes.buildNext() ? 0 : Self.pause
+        } catch {
           if wait != Self.retry { report(error) }
           wait = Self.retry
         }
@@ -40,8 +46,10 @@ package final class IndexBuilder: Sendable {
     } catch {
       report(error)
     }
-    signal.withLockNotifyingAll { if $0 != .close { $0 = .work } }
+    wake()
   }
+
+  private func wake() { signal.withLockNotifyingAll { if $0 != .close { $0 = .work } } }
 
   private func report(_ error: ServerError) {
     log.warning("the work on indexes has to wait: \(error.cause ?? error.debug)")

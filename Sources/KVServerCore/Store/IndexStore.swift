@@ -1,8 +1,8 @@
 internal import KVBase
 package import KVQuery
 
-/// The indexes of collections, which the administrator chooses. Only `IndexBuilder` and one request at a time need to make
-/// progress with them: everything is stored, and whoever comes next goes on.
+/// The indexes of collections, which the administrator chooses, or `AutomaticIndexes`. Only `IndexBuilder` and one request at a
+/// time need to make progress with them: everything is stored, and whoever comes next goes on.
 package protocol IndexStore: Sendable {
   /// In the order in which they were added.
   func indexes(of collection: CollectionKey) throws(ServerError) -> [CollectionIndex]
@@ -18,6 +18,22 @@ package protocol IndexStore: Sendable {
   /// work.
   func buildNext() throws(ServerError) -> Bool
 
+  /// Adds an index that nobody has asked for, which `buildNext` fills as well. True if it is there now; false if it is not to
+  /// be: there are too many, or another one has its keys. One that comes to take more than `rules` allow is removed while it
+  /// is filled.
+  func addAutomatic(
+    _ spec: IndexSpec, to collection: CollectionKey, within rules: IndexLedger.Rules
+  ) throws(ServerError) -> Bool
+
+  /// Removes such an index; false if another server has used it in the last minutes, so it stays.
+  func removeAutomatic(_ name: String, from collection: CollectionKey) throws(ServerError) -> Bool
+
+  /// Tells other servers that an index is used.
+  func recordUse(of name: String, in collection: CollectionKey) throws(ServerError)
+
+  /// About how many entities a collection has.
+  func size(of collection: CollectionKey) throws(ServerError) -> Int
+
   /// How the indexes of a collection answer a query now; nil: not at all.
   func use(for query: Query, in collection: CollectionKey) throws(ServerError) -> IndexUse?
 }
@@ -32,7 +48,7 @@ package struct CollectionIndex: Sendable {
     case unusable
   }
 
-  /// The largest number of indexes of one collection: each costs every write.
+  /// The largest number of indexes of one collection that the administrator may add: each costs every write.
   package static let maxCount = 16
 
   package let spec: IndexSpec
@@ -54,10 +70,21 @@ package struct CollectionIndex: Sendable {
       }
       return .success(false)
     }
-    guard known.count < maxCount else {
+    guard known.count(where: { $0.automatic == nil }) < maxCount else {
       return .failure(
         ServerError(.inputValidationFailed, "a collection has at most \(maxCount) indexes"))
     }
     return .success(true)
+  }
+
+  /// Whether `IndexStore.addAutomatic` has to make an index beside those that a collection has; nil: it is there already.
+  package static func isNew(
+    automatic spec: IndexSpec, beside known: [IndexSpec], within rules: IndexLedger.Rules
+  ) -> Bool? {
+    if let other = known.first(where: { $0.name.hasSameBytes(as: spec.name) }) {
+      return other.automatic == nil ? false : nil
+    }
+    return known.count { $0.automatic != nil } < rules.maxIndexes
+      && !known.contains { $0.hasKeys(of: spec) }
   }
 }

@@ -16,6 +16,8 @@ package protocol ServerStore: AnyObject, Sendable {
   var entities: any ServerEntityStore { get }
   var collections: any CollectionStore { get }
   var indexes: any IndexStore { get }
+  /// Nil: indexes are only those that the administrator has added.
+  var automaticIndexes: AutomaticIndexes? { get }
   var accounts: any AccountStore { get }
   var sessions: any SessionStore { get }
   var groups: any UserGroupStore { get }

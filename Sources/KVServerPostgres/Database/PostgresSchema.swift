@@ -197,5 +197,7 @@ enum PostgresSchema {
     ],
     // It has a row while data is moved here from another store: see `PostgresTransfer`.
     ["CREATE TABLE migration (began int8 NOT NULL)"],
+    // When an automatic index was used last by any server, in milliseconds; NULL: not yet.
+    ["ALTER TABLE entity_index ADD COLUMN used int8"],
   ]
 }

@@ -38,7 +38,7 @@ struct EntityIndex: Sendable {
     let parts = text.utf8.split(separator: UInt8(ascii: " "), maxSplits: 4)
     let numbers = parts.prefix(4).compactMap { Int64(String(Substring($0))) }
     guard parts.count == 5, numbers.count == 4,
-      let spec = try? IndexSpec(parsing: String(Substring(parts[4])))
+      let spec = try? IndexSpec(stored: String(Substring(parts[4])))
     else { return nil }
     number = numbers[0]
     self.spec = spec

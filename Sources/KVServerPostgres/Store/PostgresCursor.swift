@@ -14,14 +14,18 @@ final class PostgresCursor: EntityCursor, @unchecked Sendable {
   private var selection: RowSelection
   private var plan: CursorPlan
   private var skip: Int
+  private let note: QueryNote?
+  /// How many entities were found so far.
+  private var found = 0
   /// What was read and is to be given first.
   private var ahead: ArraySlice<[UInt8]>
 
   /// `ahead`: the bodies of what comes before the rows of the plan.
   init(
     _ plan: CursorPlan, _ selection: RowSelection, skip: Int = 0, ahead: [[UInt8]] = [],
-    of database: PostgresDatabase
+    of database: PostgresDatabase, note: QueryNote? = nil
   ) {
+    self.note = note
     self.plan = plan
     self.selection = selection
     self.skip = skip
@@ -44,13 +48,13 @@ final class PostgresCursor: EntityCursor, @unchecked Sendable {
 
   private func nextBodies(limit: Int, bytes: Int) throws(ServerError) -> [[UInt8]] {
     // What is read again, because a connection was lost, is added once.
-    let (plan, skip) = (plan, skip)
+    let (plan, skip, found) = (plan, skip, found)
     return try storage { () throws(PostgresError) in
       if case .pages(let order) = plan, selection.isDirect {
         return try page(order, limit: limit, bytes: bytes)
       }
       return try database.snapshot { (connection) throws(PostgresError) in
-        (self.plan, self.skip) = (plan, skip)
+        (self.plan, self.skip, self.found) = (plan, skip, found)
         selection = try selection.current(on: connection)
         return try bodies(limit: limit, bytes: bytes, on: connection)
       }
@@ -73,7 +77,9 @@ final class PostgresCursor: EntityCursor, @unchecked Sendable {
     limit: Int, bytes: Int, on connection: PostgresConnection
   ) throws(PostgresError) -> [[UInt8]] {
     if case .sort(let sorter) = plan {
-      plan = .rows(try order(by: sorter, limit: limit, on: connection), next: 0)
+      let rows = try order(by: sorter, limit: limit, on: connection)
+      plan = .rows(rows, next: 0)
+      noteScan(of: rows.count)
     }
     var page = Page(limit: limit, bytes: bytes)
     switch plan {
@@ -84,11 +90,15 @@ final class PostgresCursor: EntityCursor, @unchecked Sendable {
         last = order.after(rows.int64(row, 0), id: rows.text(row, 2))
       }
       plan = page.isFull ? .pages(last) : .done
+      found += page.bodies.count
+      if !page.isFull { noteScan(of: found) }
     case .rows(let rows, let next): try collect(rows, from: next, &page, on: connection)
     case .sort, .done: break
     }
     return page.bodies
   }
+
+  private func noteScan(of found: Int) { if selection.use == nil { note?.scanned(found: found) } }
 
   private struct Page {
     let limit: Int

@@ -10,10 +10,14 @@ final class PostgresEntities: ServerEntityStore {
   private let writer: AppWriter
   private let reader: SharedReader
   private let clocks: AppClocks
+  private let automatic: AutomaticIndexes?
 
   init(
-    _ writer: AppWriter, _ collections: PostgresCollections, reader: SharedReader, clocks: AppClocks
+    _ writer: AppWriter, _ collections: PostgresCollections, reader: SharedReader,
+    clocks: AppClocks,
+    automatic: AutomaticIndexes?
   ) {
+    self.automatic = automatic
     database = writer.database
     self.reader = reader
     self.writer = writer
@@ -73,9 +77,10 @@ final class PostgresEntities: ServerEntityStore {
     else {
       return (EmptyCursor(), state.readTime)
     }
-    return (
-      PostgresCursor(CursorPlan(query), selection, skip: query.skip, of: database), state.readTime
-    )
+    let cursor = PostgresCursor(
+      CursorPlan(query), selection, skip: query.skip, of: database,
+      note: note(of: query, in: key, by: selection))
+    return (cursor, state.readTime)
   }
 
   func count(
@@ -86,6 +91,7 @@ final class PostgresEntities: ServerEntityStore {
     guard let selection = try selection(query, of: state, to: .read, within: budget) else {
       return (0, state.readTime)
     }
+    let note = note(of: query, in: key, by: selection)
     if selection.isExact {
       let count = try storage { () throws(PostgresError) in
         try database.snapshot { (connection) throws(PostgresError) -> Int64? in
@@ -103,6 +109,7 @@ final class PostgresEntities: ServerEntityStore {
       count += 1
       return true
     }
+    if selection.use == nil { note?.scanned(found: count) }
     return (count, state.readTime)
   }
 
@@ -114,10 +121,26 @@ final class PostgresEntities: ServerEntityStore {
     guard let selection = try selection(query, of: state, to: .read, within: budget) else {
       return
     }
+    let note = note(of: query, in: key, by: selection)
     let empty = groups
-    try forEachEntity(of: selection, restart: { groups = empty }) { _, _, body in
-      groups.add(body)
+    var found = 0
+    try forEachEntity(
+      of: selection,
+      restart: { (groups, found) = (empty, 0) }
+    ) { _, _, body in
+      found += 1
+      return groups.add(body)
     }
+    if selection.use == nil { note?.scanned(found: found) }
+  }
+
+  /// For noting how a query is answered; that indexes find what it asks for is noted.
+  private func note(
+    of query: Query, in key: CollectionKey, by selection: RowSelection
+  ) -> QueryNote? {
+    let note = automatic?.note(of: query, in: key)
+    if let use = selection.use { note?.found(by: use) }
+    return note
   }
 
   // MARK: Writing
@@ -153,7 +176,9 @@ final class PostgresEntities: ServerEntityStore {
       entities.announce()
       return .success(results)
     }
-    return try result.get()
+    let results = try result.get()
+    automatic?.changed(results.count { (try? $0.get()) != nil }, in: key)
+    return results
   }
 
   /// What matches is looked for before the transaction: a filter that takes long must not keep writers waiting. Only what
@@ -175,7 +200,7 @@ final class PostgresEntities: ServerEntityStore {
       CollectionState.select(key, for: claim),
       StoredRow.select(found.keys.map(\.text), in: key, withBodies: false),
     ]
-    return try writer.write(app: key.app, for: claim, reading: reading) {
+    let count = try writer.write(app: key.app, for: claim, reading: reading) {
       (transaction, rows) throws(PostgresError) -> Int in
       let state = collections.state(key, rows[0], for: claim)
       guard let number = state.number else { return 0 }
@@ -199,6 +224,8 @@ final class PostgresEntities: ServerEntityStore {
       entities.announce()
       return deletable.count
     }
+    automatic?.changed(count, in: key)
+    return count
   }
 
   // MARK: Parts

@@ -12,9 +12,12 @@ final class PostgresIndexes: IndexStore {
 
   private let writer: AppWriter
   private let collections: PostgresCollections
+  private let rules: IndexLedger.Rules
   private var database: PostgresDatabase { writer.database }
 
-  init(_ writer: AppWriter, _ collections: PostgresCollections) {
+  /// `rules`: how much of the data automatic indexes may take.
+  init(_ writer: AppWriter, _ collections: PostgresCollections, rules: IndexLedger.Rules) {
+    self.rules = rules
     self.writer = writer
     self.collections = collections
   }
@@ -62,9 +65,7 @@ final class PostgresIndexes: IndexStore {
     try writer.write(app: key.app) { (transaction, _) throws(PostgresError) in
       let rows = try transaction.run(
         """
-        UPDATE entity_index SET name = NULL, progress = -1 WHERE name = \(bind: name)
-          AND collection = (SELECT number FROM collection
-            WHERE app = \(bind: key.app) AND name = \(bind: key.name))
+        UPDATE entity_index SET name = NULL, progress = -1 WHERE \(Self.isNamed(name, in: key))
         """)
       return rows.changes == 1
     }
@@ -105,7 +106,7 @@ final class PostgresIndexes: IndexStore {
     let isFilled = try writer.write(app: app, reading: [reading]) {
       (transaction, rows) throws(PostgresError) in
       guard !rows[0].isEmpty, let index = EntityIndex(rows[0].text(0, 0)) else { return false }
-      return try Self.fill(
+      return try fill(
         index, of: rows[0].int64(0, 1), after: rows[0].int64(0, 2), transaction)
     }
     guard isFilled else { return }
@@ -117,7 +118,7 @@ final class PostgresIndexes: IndexStore {
   }
 
   /// Adds the next entities; true: there are none any more.
-  private static func fill(
+  private func fill(
     _ index: EntityIndex, of collection: Int64, after last: Int64,
     _ transaction: AppWriter.Transaction
   ) throws(PostgresError) -> Bool {
@@ -126,8 +127,8 @@ final class PostgresIndexes: IndexStore {
       SELECT n, body FROM (
         SELECT n, body, sum(length(body)) OVER (ORDER BY n) - length(body) AS before FROM (
           SELECT n, body FROM entity WHERE collection = \(bind: collection) AND n > \(bind: last)
-          ORDER BY n LIMIT \(bind: batchRows)) AS next) AS sized
-      WHERE before < \(bind: batchBytes) ORDER BY n
+          ORDER BY n LIMIT \(bind: Self.batchRows)) AS next) AS sized
+      WHERE before < \(bind: Self.batchBytes) ORDER BY n
       """)
     var (rows, numbers): ([[[UInt8]]], [Int64]) = ([], [])
     var (shape, isCut) = (IndexShape.plain, false)
@@ -142,6 +143,92 @@ final class PostgresIndexes: IndexStore {
     let progress = entities.isEmpty ? nil : entities.int64(entities.count - 1, 0)
     transaction.enqueue(
       "UPDATE entity_index SET progress = \(bind: progress) WHERE number = \(bind: index.number)")
+    if index.spec.automatic != nil { try measure(index, transaction) }
     return entities.isEmpty
+  }
+
+  // MARK: Automatic indexes
+
+  func addAutomatic(
+    _ spec: IndexSpec, to key: CollectionKey, within rules: IndexLedger.Rules
+  ) throws(ServerError) -> Bool {
+    try writer.write(app: key.app, reading: [CollectionState.select(key)]) {
+      (transaction, rows) throws(PostgresError) in
+      let state = collections.state(key, rows[0])
+      guard let number = state.number else { return false }
+      let known = state.indexes.filter { $0.state != .dropping }.map(\.spec)
+      let isNew = CollectionIndex.isNew(automatic: spec, beside: known, within: rules)
+      guard isNew == true else { return isNew == nil }
+      try Self.make(spec, in: number, transaction)
+      return true
+    }
+  }
+
+  /// Milliseconds for which an index that some server has used stays.
+  private static let keptAfterUse: Int64 = 600_000
+
+  func removeAutomatic(_ name: String, from key: CollectionKey) throws(ServerError) -> Bool {
+    try writer.write(app: key.app) { (transaction, _) throws(PostgresError) in
+      let limit = transaction.now.milliseconds - Self.keptAfterUse
+      transaction.enqueue(
+        """
+        UPDATE entity_index SET name = NULL, progress = -1
+        WHERE \(Self.isNamed(name, in: key)) AND coalesce(used, 0) < \(bind: limit)
+        """)
+      return try transaction.run("SELECT 1 FROM entity_index WHERE \(Self.isNamed(name, in: key))")
+        .isEmpty
+    }
+  }
+
+  func recordUse(of name: String, in key: CollectionKey) throws(ServerError) {
+    try storage { () throws(PostgresError) in
+      try database.run(
+        """
+        UPDATE entity_index SET used = (extract(epoch FROM clock_timestamp()) * 1000)::int8
+        WHERE \(Self.isNamed(name, in: key))
+        """)
+    }
+  }
+
+  func size(of key: CollectionKey) throws(ServerError) -> Int {
+    let rows = try storage { () throws(PostgresError) in
+      try database.read(
+        """
+        SELECT count(*) FROM entity WHERE collection = (SELECT number FROM collection
+          WHERE app = \(bind: key.app) AND name = \(bind: key.name))
+        """)
+    }
+    return Int(rows.int64(0, 0))
+  }
+
+  private static func isNamed(_ name: String, in key: CollectionKey) -> SQL {
+    """
+    name = \(bind: name) AND collection = (SELECT number FROM collection
+      WHERE app = \(bind: key.app) AND name = \(bind: key.name))
+    """
+  }
+
+  /// Notes how many bytes an automatic index takes, and drops it if all of them take too many.
+  private func measure(
+    _ index: EntityIndex, _ transaction: AppWriter.Transaction
+  ) throws(PostgresError) {
+    let sizes: SQL = """
+      SELECT pg_total_relation_size('\(sql: index.table)'), pg_total_relation_size('entity')
+      """
+    let size = try transaction.run(sizes.plannedEachTime)
+    var spec = index.spec
+    spec.automatic?.bytes = Int(size.int64(0, 0))
+    transaction.enqueue(
+      """
+      UPDATE entity_index SET spec = \(bind: JSONValue.object(spec.json).text)
+      WHERE number = \(bind: index.number)
+      """)
+    let specs = try transaction.run("SELECT spec FROM entity_index WHERE name IS NOT NULL")
+    let all = (0..<specs.count).reduce(0) { sum, row in
+      sum + ((try? IndexSpec(stored: specs.text(row, 0)))?.automatic?.bytes ?? 0)
+    }
+    guard all > rules.allowedBytes(of: Int(size.int64(0, 1))) else { return }
+    transaction.enqueue(
+      "UPDATE entity_index SET name = NULL, progress = -1 WHERE number = \(bind: index.number)")
   }
 }

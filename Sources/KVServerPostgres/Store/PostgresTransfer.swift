@@ -27,7 +27,8 @@ package final class PostgresTransfer: TransferTarget {
       return connection
     }
     let writer = AppWriter(database, AppClocks(database)) {}
-    indexes = PostgresIndexes(writer, PostgresCollections(writer, CollectionDefaults()))
+    indexes = PostgresIndexes(
+      writer, PostgresCollections(writer, CollectionDefaults()), rules: .init())
     try begin()
   }
 
@@ -257,7 +258,7 @@ package final class PostgresTransfer: TransferTarget {
     for collection in collections {
       for text in collection.indexes {
         let spec: IndexSpec
-        do { spec = try IndexSpec(parsing: text) } catch {
+        do { spec = try IndexSpec(stored: text) } catch {
           throw TransferFailure("an index of \(collection.name) cannot be read")
         }
         try stored { () throws(ServerError) in

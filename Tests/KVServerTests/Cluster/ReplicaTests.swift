@@ -53,6 +53,40 @@ import Testing
     try a.send(as: ana, "GET", path + "/a").expect(401)
   }
 
+  @Test("have an index once that both find worth making, and none drops what the other uses")
+  func automaticIndexes() throws {
+    let storage = try TestStorage.schema(for: Identifier.object())
+    let servers = try (0..<2).map { _ in
+      try TestServer {
+        $0.storage = storage
+        $0.makesIndexes = true
+      }
+    }
+    let bodies = (0..<1_000).map { "{\"n\":\($0)}" }
+    for first in stride(from: 0, to: 1_000, by: 100) {
+      let body = "[\(bodies[first..<first + 100].joined(separator: ","))]"
+      try servers[0].send(as: .master, "POST", path, body: body).expect(207)
+    }
+    _ = concurrentMap(2, threads: 2) { number in
+      for _ in 0..<17 {
+        _ = try? servers[number].send(as: .master, "GET", query(path, #"{"n":7}"#))
+      }
+    }
+    let limit = Deadline.after(seconds: 30)
+    var list: [JSONValue] = []
+    while !limit.hasPassed, list.count != 1 || list[0]["state"] != "ready" {
+      list = try servers[1].send(as: .master, "GET", path + "/_indexes").json.arrayValue ?? []
+    }
+    let name = "automatic: n"
+    #expect(list.count == 1 && list.first?["name"]?.stringValue == name)
+    let store = try PostgresStore(storage, .init(), log: Log(.error))
+    defer { store.close() }
+    let key = CollectionKey(app: try store.app("kid"), name: "notes")
+    try store.indexes.recordUse(of: name, in: key)
+    #expect(try !store.indexes.removeAutomatic(name, from: key))
+    #expect(try store.indexes.indexes(of: key).count == 1)
+  }
+
   @Test("use an index that was made on another")
   func indexes() throws {
     let body = #"{"keys":{"n":1}}"#
