@@ -9,10 +9,11 @@ import Testing
   private let directory = TemporaryDirectory()
   private let storage: Storage
 
-  init() throws {
-    storage = try openStorage(in: directory)
+  init() throws { storage = try openStorage(in: directory) }
+
+  private func fill(_ count: Int) throws {
     try storage.store(
-      (0..<300).map {
+      (0..<count).map {
         #"{"_id":"k\#($0)","a":\#($0),"b":"b\#($0 % 10)","t":"w\#($0) word","_geoloc":[\#($0 / 10),1],"l":[\#($0),1]}"#
       })
   }
@@ -48,6 +49,7 @@ import Testing
     "that work without an index work with one, and have the same answer", arguments: filters.indices
   )
   func work(index: Int) throws {
+    try fill(100)
     let filter = Self.filters[index]
     let queries = try [nil, #"{"sort":{"a":-1},"limit":20}"#].map { try query(filter, $0) }
     let answers = try queries.map { try storage.find($0) }
@@ -67,6 +69,7 @@ import Testing
 
   @Test("of many alternatives for one member take an index", arguments: [2, 501])
   func alternatives(count: Int) throws {
+    try fill(300)
     try storage.createIndex(#"{"a":1}"#)
     let filter = #"{"$or":[\#(Self.list(count) { #"{"a":\#($0)}"# })]}"#
     let explanation = try storage.explained(filter)
@@ -87,6 +90,7 @@ import Testing
       (#"{"_id":7}"#, 0, 0, true), (#"{"_id":{"$in":[]}}"#, 0, 0, true),
     ])
   func byID(filter: String, examined: Int, returned: Int, isExact: Bool) throws {
+    try fill(300)
     try storage.createIndex(#"{"a":1}"#)
     for modifiers in [nil, #"{"sort":{"a":1},"limit":5}"#] {
       let explanation = try storage.explained(filter, modifiers)
@@ -99,6 +103,7 @@ import Testing
 
   @Test("of more ids than an index leaves entities take the index")
   func manyIDs() throws {
+    try fill(300)
     try storage.createIndex(#"{"a":1}"#)
     let ids = Self.list(1000) { #""k\#($0)""# }
     let explanation = try storage.explained(#"{"_id":{"$in":[\#(ids)]},"a":5}"#)

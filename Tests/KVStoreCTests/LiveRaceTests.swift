@@ -162,7 +162,7 @@ private final class LiveScene: Sendable {
 
   @Test("the client is closed while subscriptions come and go: each context is freed once")
   func closing() throws {
-    for _ in 0..<5 {
+    for _ in 0..<3 {
       let scene = try LiveScene()
       let store = try scene.store(scene.reader, "a")
       let written = try scene.store(scene.writer, "a")

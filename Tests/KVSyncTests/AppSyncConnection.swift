@@ -8,7 +8,7 @@ import KVTransport
 /// One client's requests and its WebSocket, at the transport that the library uses.
 ///
 /// `@unchecked Sendable`: a simulated world runs on one thread.
-final class AppSyncConnection: FaultyLine, WorldConnection, AppSyncTransport, @unchecked Sendable {
+final class AppSyncConnection: FaultyLine, WorldConnection, @unchecked Sendable {
   private let server: AppSyncWorld
   private let pageSize: Int
   /// The versions that this client was told of.
@@ -24,7 +24,7 @@ final class AppSyncConnection: FaultyLine, WorldConnection, AppSyncTransport, @u
     var configuration = AppSyncConfiguration(
       endpoint: "http://127.0.0.1/graphql", [.apiKey: .apiKey("k")], usual: .apiKey)
     configuration.pageSize = pageSize
-    let remote = AppSyncRemote(AppSyncService(configuration, self), server.schema) {
+    let remote = AppSyncRemote(AppSyncService(configuration, WorldTransport(self)), server.schema) {
       [unowned server] in Timestamp(milliseconds: server.now)
     }
     return (remote, AppSyncLive(remote, server.schema))
@@ -47,7 +47,7 @@ final class AppSyncConnection: FaultyLine, WorldConnection, AppSyncTransport, @u
 
   // MARK: Requests
 
-  func exchange(_ request: HTTPRequest, for call: Call) throws(StoreError) -> HTTPResponse {
+  fileprivate func exchange(_ request: HTTPRequest) throws(StoreError) -> HTTPResponse {
     guard case .bytes(let body)? = request.body.map(\.inMemory),
       let operation = AppSyncWorld.operation(body)
     else { throw StoreError(.internal, "The world does not know this request.") }
@@ -79,9 +79,7 @@ final class AppSyncConnection: FaultyLine, WorldConnection, AppSyncTransport, @u
 
   // MARK: Messages
 
-  func socket(
-    _ request: WebSocketRequest, until deadline: Deadline, cancellation: Cancellation
-  ) throws(TransportError) -> any MessageSocket {
+  fileprivate func connectedSocket() -> any MessageSocket {
     let socket = WorldSocket()
     // What was said before is not said again.
     (self.socket, sent, held) = (socket, server.published.count, [])
@@ -133,6 +131,23 @@ final class AppSyncConnection: FaultyLine, WorldConnection, AppSyncTransport, @u
   private func deliver(_ message: (field: String, item: JSONValue), over socket: WorldSocket) {
     noteItem(message.item)
     socket.tell(message.field, message.item)
+  }
+}
+
+/// The transport of a connection, which owns it.
+private struct WorldTransport: AppSyncTransport {
+  private unowned let connection: AppSyncConnection
+
+  init(_ connection: AppSyncConnection) { self.connection = connection }
+
+  func exchange(_ request: HTTPRequest, for call: Call) throws(StoreError) -> HTTPResponse {
+    try connection.exchange(request)
+  }
+
+  func socket(
+    _ request: WebSocketRequest, until deadline: Deadline, cancellation: Cancellation
+  ) throws(TransportError) -> any MessageSocket {
+    connection.connectedSocket()
   }
 }
 
