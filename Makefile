@@ -22,7 +22,7 @@ help:
 	@echo 'make demo-models    typed models of a GraphQL schema, offline, then with a stand-in for AppSync and live'
 	@echo 'make test       every test; ONLY="swift python" runs some (scripts/test.py --list)'
 	@echo 'make packages-check   installs the packages into fresh Debian systems; as root, some minutes'
-	@echo 'make torture    WORLDS=20000 simulated worlds, SECONDS=300 of bad network, KILLS=500, fuzzing: build/torture.json'
+	@echo 'make torture    WORLDS=20000 simulated worlds of each backend, SECONDS=300 of bad network, KILLS=500, fuzzing: build/torture.json'
 	@echo 'make bench      measures against hand-written C; writes docs/benchmarks.json, docs/benchmarks.md'
 	@echo 'make install    headers, library, pkg-config, CMake and kvstored into PREFIX ($(PREFIX)); LIBDIR, DESTDIR work'
 	@echo 'make uninstall  removes what install put there'

@@ -168,9 +168,22 @@ let package = Package(
     tests(
       of: "KVSync",
       with: [
-        "KVStorage", "KVCallback", "KVAppSync", "KVModels", "KVTransport", "KVQuery", "KVJSON",
-        "KVBase",
+        "KVWorlds", "KVStorage", "KVCallback", "KVAppSync", "KVModels", "KVTransport", "KVQuery",
+        "KVJSON", "KVBase",
       ]),
+    // Clients and backends in one process, whose steps come from a seed: a few for the tests of the room, thousands for a
+    // program that is built as the library is shipped.
+    .target(
+      name: "KVWorlds",
+      dependencies: [
+        "KVTestSupport", "KVStorage", "KVCallback", "KVAppSync", "KVModels", "KVTransport",
+        "KVSync", "KVQuery", "KVJSON", "KVBase",
+      ],
+      path: "Tests/KVWorlds", swiftSettings: house),
+    .executableTarget(
+      name: "simulated-worlds", dependencies: ["KVWorlds", "KVTestSupport", "KVJSON"],
+      path: "Tests/SimulatedWorlds",
+      swiftSettings: house),
     tests(
       of: "KVStorage",
       with: ["KVSQLite", "KVSync", "KVQuery", "KVJSON", "KVBase", "storage-saver"]),

@@ -2,6 +2,7 @@ import KVBase
 import KVJSON
 import KVQuery
 import KVSync
+import KVWorlds
 import Testing
 
 @Suite("A pull of changes") struct ChangesTests {

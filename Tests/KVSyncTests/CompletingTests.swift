@@ -1,6 +1,7 @@
 import KVBase
 import KVJSON
 import KVSync
+import KVWorlds
 import Testing
 
 @Suite("Saves past the queue that keep what the program does not know") struct CompletingTests {

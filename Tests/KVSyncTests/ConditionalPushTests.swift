@@ -3,6 +3,7 @@ import KVJSON
 import KVQuery
 import KVSync
 import KVTestSupport
+import KVWorlds
 import Testing
 
 /// What was saved or removed on a condition, when it reaches the backend.

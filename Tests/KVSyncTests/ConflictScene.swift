@@ -1,6 +1,7 @@
 import KVJSON
 import KVQuery
 import KVSync
+import KVWorlds
 
 /// An entity that was pulled, and then changed here and there.
 struct ConflictScene {

@@ -5,6 +5,7 @@ import KVQuery
 import KVStorage
 import KVSync
 import KVTestSupport
+import KVWorlds
 import Testing
 
 /// Several follows of overlapping queries on one file, stepped by hand on a clock of the test's, each of them held at any

@@ -1,6 +1,7 @@
 import KVJSON
 import KVQuery
 import KVSync
+import KVWorlds
 import Testing
 
 /// A change is given up here, and the next read has to bring what the backend has.

@@ -2,6 +2,7 @@ import KVJSON
 import KVQuery
 import KVStorage
 import KVSync
+import KVWorlds
 import Testing
 
 @Suite("What several queries hold") struct HoldingTests {

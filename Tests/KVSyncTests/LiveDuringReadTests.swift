@@ -2,6 +2,7 @@ import KVBase
 import KVJSON
 import KVQuery
 import KVSync
+import KVWorlds
 import Testing
 
 /// "Subscribe, then pull": messages arrive while the answer of a read is on its way.

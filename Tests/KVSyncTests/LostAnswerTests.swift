@@ -3,6 +3,7 @@ import KVJSON
 import KVQuery
 import KVSync
 import KVTestSupport
+import KVWorlds
 import Testing
 
 /// What was sent and not answered may be what the backend has. ConflictResolver it later is meeting nobody.

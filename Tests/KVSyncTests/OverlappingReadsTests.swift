@@ -4,6 +4,7 @@ import KVQuery
 import KVStorage
 import KVSync
 import KVTestSupport
+import KVWorlds
 import Testing
 
 /// Reads of one collection at the same time, by answers of different age: at the end all of it is here that the backend

@@ -3,6 +3,7 @@ import KVJSON
 import KVQuery
 import KVSync
 import KVTestSupport
+import KVWorlds
 import Testing
 
 @Suite("A push") struct PushTests {

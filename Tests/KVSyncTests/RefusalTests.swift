@@ -1,6 +1,7 @@
 import KVJSON
 import KVQuery
 import KVSync
+import KVWorlds
 import Testing
 
 @Suite("What the backend refuses for good") struct RefusalTests {

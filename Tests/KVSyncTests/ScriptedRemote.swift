@@ -3,6 +3,7 @@ import KVJSON
 import KVQuery
 import KVSync
 import KVTestSupport
+import KVWorlds
 
 /// A backend in memory that does to single requests what a test wants.
 ///

@@ -4,6 +4,7 @@ import KVQuery
 import KVStorage
 import KVSync
 import KVTestSupport
+import KVWorlds
 
 /// An engine on a real file and a scripted backend.
 final class TestEngine {

@@ -3,6 +3,7 @@ import KVQuery
 import KVStorage
 import KVSync
 import KVTestSupport
+import KVWorlds
 import Testing
 
 /// Messages that come late about what has gone.

@@ -1,18 +1,18 @@
 import KVBase
-import KVJSON
-import KVSync
+package import KVJSON
+package import KVSync
 
 /// What has changed, as tests write it: `{"changed":[…],"deleted":[{"_id":…}],"left":[{"_id":…}]}`. What was deleted and
 /// made again may be in two lists.
-struct ChangesText {
+package struct ChangesText {
   private let lists: JSONValue
 
-  init(_ text: String) throws(StoreError) {
+  package init(_ text: String) throws(StoreError) {
     do throws(JSONError) { lists = try JSONValue(parsing: text) } catch { throw .badAnswer(error) }
   }
 
   /// Hands it over, each id once. `version`: with which what was deleted is known to be gone.
-  func hand(
+  package func hand(
     at version: RecordVersion? = nil, to receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) {
     let saved = Set(ids("changed").map { RecordID($0) })

@@ -39,7 +39,7 @@ final class AppSyncConnection: FaultyLine, WorldConnection, @unchecked Sendable 
   var line: FaultyLine { self }
   var remote: any Remote { parts.remote }
 
-  override func meetsAbsence() -> Bool {
+  package override func meetsAbsence() -> Bool {
     guard server.absence > 0 else { return false }
     server.absence -= 1
     return true

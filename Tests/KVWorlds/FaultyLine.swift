@@ -1,45 +1,45 @@
 import KVBase
-import KVSync
-import KVTestSupport
+package import KVSync
+package import KVTestSupport
 
 /// One client's way to a backend: it loses, delays and doubles requests and answers, as a seed tells it.
 ///
 /// `@unchecked Sendable`: a simulated world runs on one thread.
-class FaultyLine: @unchecked Sendable {
+package class FaultyLine: @unchecked Sendable {
   /// How likely a request is lost, an answer is lost or lacks something, the backend fails, a request arrives twice, or is
   /// overtaken by those of others, in percent; and how likely a create that is lost is only late.
-  struct Weather {
-    var lostRequests: UInt64 = 0
-    var lostAnswers: UInt64 = 0
+  package struct Weather {
+    package var lostRequests: UInt64 = 0
+    package var lostAnswers: UInt64 = 0
     /// Of a batch: some of its writes are not in the answer.
-    var halfAnswers: UInt64 = 0
-    var serverErrors: UInt64 = 0
-    var doubledRequests: UInt64 = 0
-    var overtakenRequests: UInt64 = 0
-    var lateCreates: UInt64 = 0
+    package var halfAnswers: UInt64 = 0
+    package var serverErrors: UInt64 = 0
+    package var doubledRequests: UInt64 = 0
+    package var overtakenRequests: UInt64 = 0
+    package var lateCreates: UInt64 = 0
     /// A read shows a record as it was before its last write.
-    var staleReads: UInt64 = 0
+    package var staleReads: UInt64 = 0
   }
 
-  var random: Seed
-  var weather = Weather()
+  package var random: Seed
+  package var weather = Weather()
   /// What else happens in the client while the backend has carried a request out and the answer travels.
-  var meanwhile: (inout Seed) -> Void = { _ in }
+  package var meanwhile: (inout Seed) -> Void = { _ in }
   /// Live messages arrive, before a request was carried out and while the answer travels.
-  var deliver: (inout Seed) -> Void = { _ in }
+  package var deliver: (inout Seed) -> Void = { _ in }
   /// What others do before a request arrives that is overtaken.
-  var before: (inout Seed) -> Void = { _ in }
+  package var before: (inout Seed) -> Void = { _ in }
   /// Runs before the backend carries a request out, while its answer travels, and between the parts of an answer.
-  var pause: () -> Void = {}
+  package var pause: () -> Void = {}
 
   init(_ random: Seed) { self.random = random }
 
   /// Whether the backend is not there; each request that finds nobody brings the end of that nearer.
-  func meetsAbsence() -> Bool { false }
+  package func meetsAbsence() -> Bool { false }
 
   /// One request: perhaps it does not arrive, perhaps its answer does not. `lose` is called if it does not arrive now.
   /// `mayDouble`: it may arrive twice.
-  func exchange<R>(
+  package func exchange<R>(
     mayDouble: Bool = true, losing lose: () -> Void = {}, _ body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
     let lost = StoreError(.network, "Lost.")

@@ -1,18 +1,18 @@
 import KVBase
-import KVJSON
-import KVQuery
-import KVSync
-import KVTestSupport
+package import KVJSON
+package import KVQuery
+package import KVSync
+package import KVTestSupport
 
 /// A backend in memory that loses requests and answers as a seed tells it.
 ///
 /// `@unchecked Sendable`: a simulated world runs on one thread.
-final class FakeBackend: @unchecked Sendable {
-  private(set) var entities: [String: JSONObject] = [:]
+package final class FakeBackend: @unchecked Sendable {
+  package private(set) var entities: [String: JSONObject] = [:]
   /// How many requests find nobody: the server is being restarted.
-  var absence = 0
+  package var absence = 0
   /// What subscribers get, in the order of the changes.
-  private(set) var published: [LiveChange] = []
+  package private(set) var published: [LiveChange] = []
   private var order: [String] = []
   private var written = 0
   /// Ids that something was ever created under.
@@ -22,12 +22,14 @@ final class FakeBackend: @unchecked Sendable {
   /// What was deleted: when, and what it was.
   private var deleted: [String: (moment: String, entity: [UInt8])] = [:]
 
+  package init() {}
+
   /// The moment of the last write.
-  var now: String { Timestamp(milliseconds: Int64(written)).description }
+  package var now: String { Timestamp(milliseconds: Int64(written)).description }
 
-  var ids: Set<String> { Set(entities.keys) }
+  package var ids: Set<String> { Set(entities.keys) }
 
-  func create(_ body: [UInt8], by user: String) throws(StoreError) -> [UInt8] {
+  package func create(_ body: [UInt8], by user: String) throws(StoreError) -> [UInt8] {
     var entity = try Self.object(body)
     let id = entity["_id"]?.stringValue ?? Identifier.object()
     guard entities[id] == nil else {
@@ -48,11 +50,11 @@ final class FakeBackend: @unchecked Sendable {
     return put(entity, id)
   }
 
-  func delay(_ bodies: [[UInt8]], by user: String) { delayed += bodies.map { ($0, user) } }
+  package func delay(_ bodies: [[UInt8]], by user: String) { delayed += bodies.map { ($0, user) } }
 
   /// Creates arrive that are late, in any order: one of them, or all. What was repeated in the meantime, and carried
   /// out, is refused for good.
-  func receiveDelayed(_ random: inout Seed, all: Bool) {
+  package func receiveDelayed(_ random: inout Seed, all: Bool) {
     delayed.shuffle(using: &random)
     while let (body, user) = delayed.popLast() {
       let id = (try? Self.object(body))?["_id"]?.stringValue ?? ""
@@ -61,14 +63,15 @@ final class FakeBackend: @unchecked Sendable {
     }
   }
 
-  func replace(_ body: [UInt8], _ id: String, by user: String) throws(StoreError) -> [UInt8] {
+  package func replace(_ body: [UInt8], _ id: String, by user: String) throws(StoreError) -> [UInt8]
+  {
     guard let known = entities[id] else { return try create(body, by: user) }
     var entity = try Self.object(body)
     entity["_acl"] = known["_acl"]
     return put(entity, id)
   }
 
-  func delete(_ id: String) -> Int {
+  package func delete(_ id: String) -> Int {
     guard let entity = entity(id) else { return 0 }
     written += 1
     deleted[id] = (now, entity)
@@ -79,7 +82,7 @@ final class FakeBackend: @unchecked Sendable {
   }
 
   /// Throws unless a condition holds.
-  func check(_ condition: RemoteCondition, _ id: String) throws(StoreError) {
+  package func check(_ condition: RemoteCondition, _ id: String) throws(StoreError) {
     let revision = entities[id]?["_kmd"]?["lmt"]?.stringValue
     switch condition {
     case .none: return
@@ -94,7 +97,7 @@ final class FakeBackend: @unchecked Sendable {
   }
 
   /// What has changed since a moment, that moment included: see `ChangesText`.
-  func changes(of query: Query, since: String) -> String {
+  package func changes(of query: Query, since: String) -> String {
     let matcher = query.matcher
     func matches(_ entity: [UInt8]) -> Bool { (try? matcher?.matches(entity)) ?? true }
     var changed: [String] = []
@@ -118,7 +121,7 @@ final class FakeBackend: @unchecked Sendable {
     return "{\(lists),\"left\":\(JSONValue.array(left).text)}"
   }
 
-  func find(_ query: Query) -> [[UInt8]] {
+  package func find(_ query: Query) -> [[UInt8]] {
     let matcher = query.matcher
     let all = (query.sort.isEmpty ? order : order.sorted()).compactMap { id in
       entities[id].map { JSONValue.object($0).bytes }
@@ -127,7 +130,7 @@ final class FakeBackend: @unchecked Sendable {
     return Array(query.limit.map { found.prefix($0) } ?? found)
   }
 
-  func entity(_ id: String) -> [UInt8]? { entities[id].map { JSONValue.object($0).bytes } }
+  package func entity(_ id: String) -> [UInt8]? { entities[id].map { JSONValue.object($0).bytes } }
 
   private func put(_ entity: JSONObject, _ id: String) -> [UInt8] {
     var entity = entity
@@ -150,23 +153,23 @@ final class FakeBackend: @unchecked Sendable {
 /// One client's way to the backend, which loses what the seed says.
 ///
 /// `@unchecked Sendable`: a simulated world runs on one thread.
-final class FakeNetwork: FaultyLine, IDPagedRemote, @unchecked Sendable {
+package final class FakeNetwork: FaultyLine, IDPagedRemote, @unchecked Sendable {
   private let backend: FakeBackend
   private let user: String
 
-  init(_ backend: FakeBackend, user: String, seed: UInt64) {
+  package init(_ backend: FakeBackend, user: String, seed: UInt64) {
     self.backend = backend
     self.user = user
     super.init(Seed(seed))
   }
 
-  override func meetsAbsence() -> Bool {
+  package override func meetsAbsence() -> Bool {
     guard backend.absence > 0 else { return false }
     backend.absence -= 1
     return true
   }
 
-  func find(
+  package func find(
     _ query: Query, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
@@ -177,7 +180,7 @@ final class FakeNetwork: FaultyLine, IDPagedRemote, @unchecked Sendable {
     return ReadAnswer(startedAt: BackendMoment(moment))
   }
 
-  func changes(
+  package func changes(
     of query: Query, since: BackendMoment, in collection: String, call: Call,
     receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
@@ -208,14 +211,14 @@ final class FakeNetwork: FaultyLine, IDPagedRemote, @unchecked Sendable {
     Array("[".utf8) + entities.joined(separator: Array(",".utf8)) + Array("]".utf8)
   }
 
-  func find(id: String, in collection: String, call: Call) throws(StoreError) -> [UInt8] {
+  package func find(id: String, in collection: String, call: Call) throws(StoreError) -> [UInt8] {
     try exchange { () throws(StoreError) in
       guard let entity = backend.entity(id) else { throw StoreError(.notFound, "Not there.") }
       return entity
     }
   }
 
-  func count(
+  package func count(
     _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> CountAnswer {
     let (count, moment) = try exchange { () throws(StoreError) in
@@ -224,14 +227,14 @@ final class FakeNetwork: FaultyLine, IDPagedRemote, @unchecked Sendable {
     return CountAnswer(count: count, startedAt: BackendMoment(moment))
   }
 
-  func remove(_ query: Query, in collection: String, call: Call) throws(StoreError) -> Int {
+  package func remove(_ query: Query, in collection: String, call: Call) throws(StoreError) -> Int {
     try exchange { () throws(StoreError) in
       let outlines = backend.find(query).compactMap { try? EntityScanner.outline(of: $0) }
       return outlines.compactMap(\.id).map(backend.delete).reduce(0, +)
     }
   }
 
-  func send(
+  package func send(
     _ writes: [RemoteWrite], in collection: String, call: Call,
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void
   ) {
@@ -275,9 +278,9 @@ final class FakeNetwork: FaultyLine, IDPagedRemote, @unchecked Sendable {
     }
   }
 
-  var limits = RemoteLimits()
+  package var limits = RemoteLimits()
   /// Whether the backend keeps the conditions of writes.
-  var keepsConditions = true
+  package var keepsConditions = true
 
   private func check(_ condition: RemoteCondition, _ id: String) throws(StoreError) {
     if keepsConditions { try backend.check(condition, id) }
