@@ -6,6 +6,8 @@ import re
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
@@ -180,10 +182,13 @@ def test_images_are_of_the_diagrams() -> None:
     assert diagrams.stale() == []
 
 
-def test_the_tests_that_the_capabilities_of_models_name_exist() -> None:
-    page = (ROOT / "docs" / "models-capabilities.md").read_text()
-    named = re.findall(r"`([\w/.]+)::(\w+)`", page)
-    assert len(named) > 90
+@pytest.mark.parametrize(
+    ("page", "count"), [("models-capabilities.md", 90), ("results-capabilities.md", 200)]
+)
+def test_the_tests_that_a_page_of_capabilities_names_exist(page: str, count: int) -> None:
+    named = re.findall(r"`([\w/.]+)::(\w+)`", (ROOT / "docs" / page).read_text())
+    assert len(named) > count
     for path, name in named:
-        found = re.search(rf"(def|func) {name}\(", (ROOT / path).read_text())
+        # In Python, in Go and Swift, in C and C++.
+        found = re.search(rf"(def|func|void) {name}\(", (ROOT / path).read_text())
         assert found, f"{path} has no test {name}"
