@@ -22,7 +22,8 @@ package final class IndexBuilder: Sendable {
   }
 
   package func start() {
-    automatic?.start { [self] in wake() }
+    // Weak, as this holds them, or neither would ever go.
+    automatic?.start { [weak self] in self?.wake() }
     _ = Worker("kv-indexes") { [self] in
       var wait = 0.0
       while next(after: wait) != .close {
