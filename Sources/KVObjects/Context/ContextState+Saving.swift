@@ -10,10 +10,13 @@ package struct ContextSaveResult: Sendable {
   /// The objects whose conflicts the merge policy has decided.
   package var merged: [ObjectID] = []
   /// The permanent ids of objects that had temporary ones.
-  package var permanentIDs: [(temporary: ObjectID, permanent: ObjectID)] = []
+  package var permanentIDs: [PermanentID] = []
 
   package init() {}
 }
+
+/// The id that a store has chosen for an object, and the one that the object had before.
+package typealias PermanentID = (temporary: ObjectID, permanent: ObjectID)
 
 extension ContextState {
   /// How often a save begins again because others write the same objects meanwhile.
@@ -24,7 +27,7 @@ extension ContextState {
   mutating func save() throws(StoreError) -> ContextSaveResult {
     conflicts = []
     var result = ContextSaveResult()
-    result.permanentIDs = try obtainPermanentIDs()
+    try choosePermanentIDs()
     var draft = changed
     var dropped: [ObjectValuesOf] = []
     for _ in 0..<Self.maxAttempts {
@@ -170,6 +173,7 @@ extension ContextState {
     result.inserted = request.inserted.map(\.id)
     result.updated = request.updated.map(\.id)
     result.deleted = request.deleted.map(\.id)
+    result.permanentIDs = takePermanentIDs()
     return result
   }
 
@@ -181,14 +185,22 @@ extension ContextState {
 
   // MARK: Permanent ids
 
-  /// Asks a store that chooses ids for those of new objects, in the order of their insertion. References to the temporary
-  /// ones follow.
-  mutating func obtainPermanentIDs() throws(StoreError) -> [(
-    temporary: ObjectID, permanent: ObjectID
-  )] {
-    guard !temporary.isEmpty else { return [] }
+  /// Asks a store that chooses ids for those of new objects. Gives these, and those of a save that has failed afterwards.
+  mutating func obtainPermanentIDs() throws(StoreError) -> [PermanentID] {
+    try choosePermanentIDs()
+    return takePermanentIDs()
+  }
+
+  private mutating func takePermanentIDs() -> [PermanentID] {
+    defer { untold = [] }
+    return untold
+  }
+
+  /// Asks for the permanent ids of new objects, in the order of their insertion. References to the temporary ones follow.
+  private mutating func choosePermanentIDs() throws(StoreError) {
+    guard !temporary.isEmpty else { return }
     let new = changed.filter { temporary.contains($0.id) && $0.change.body != nil }
-    guard !new.isEmpty else { return [] }
+    guard !new.isEmpty else { return }
     let ids = try store.permanentIDs(
       for: new.map { ($0.id.collection.text, $0.change.body ?? []) })
     guard ids.count == new.count, Set(ids).count == ids.count,
@@ -198,7 +210,7 @@ extension ContextState {
       throw StoreError(
         .proto, "The store did not give each of \(new.count) new objects an id of its own.")
     }
-    let pairs = Array(zip(new.map(\.id), ids)).map { (temporary: $0, permanent: $1) }
+    let pairs: [PermanentID] = zip(new.map(\.id), ids).map { ($0, $1) }
     let names = Dictionary(uniqueKeysWithValues: pairs.map { ($0.temporary, $0.permanent) })
     // First all that may fail.
     var bodies: [ObjectID: [UInt8]] = [:]
@@ -218,7 +230,7 @@ extension ContextState {
         hasNewID: step.hasNewID)
     }
     undoing = history
-    return pairs
+    untold += pairs
   }
 
   private mutating func rename(_ old: ObjectID, _ new: ObjectID) {

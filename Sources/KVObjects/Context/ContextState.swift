@@ -63,6 +63,8 @@ struct ContextState {
   /// The permanent ids of objects that were known by temporary ones.
   var aliases: [ObjectID: ObjectID] = [:]
   var temporary: Set<ObjectID> = []
+  /// The permanent ids that the application was not told of: the save that has obtained them has failed.
+  var untold: [PermanentID] = []
   var undoing = UndoHistory()
   /// What the last save failed of.
   var conflicts: [MergeConflict] = []

@@ -334,9 +334,7 @@ package final class ObjectContext: Sendable {
   }
 
   /// The permanent ids of new objects, asked of the store before a save.
-  package func obtainPermanentIDs() throws(StoreError) -> [(
-    temporary: ObjectID, permanent: ObjectID
-  )] {
+  package func obtainPermanentIDs() throws(StoreError) -> [PermanentID] {
     try changing { (state) throws(StoreError) in try state.obtainPermanentIDs() }
   }
 
