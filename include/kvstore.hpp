@@ -35,6 +35,9 @@ inline Result<Text> salvage(std::string_view options, Parameter directory) {
   return detail::text(kv_salvage, options.data(), options.size(), directory.c_str());
 }
 
+/** Describes the models of a GraphQL schema as JSON: see kv_schema_describe(). */
+inline Result<Text> describe_schema(Parameter schema) { return detail::text(kv_schema_describe, schema.c_str()); }
+
 /** One application on one backend, with one data directory. */
 class Client : public Handle<kv_client, kv_client_close> {
  public:

@@ -415,6 +415,12 @@ void a_store_is_a_class() {
   CHECK(kvstore::unregister_store("cell").error().status() == KV_NOT_FOUND);
 }
 
+void a_schema_is_described() {
+  CHECK(kvstore::describe_schema("type Post @model { id: ID! title: String }")->view().find("\"Post\"") !=
+        std::string_view::npos);
+  CHECK(kvstore::describe_schema("type Post").error().status() == KV_INVALID);
+}
+
 }  // namespace
 
 int main() {
@@ -433,6 +439,7 @@ int main() {
   RUN("conflicts are decided by a lambda", conflicts_are_decided_by_a_lambda);
   RUN("a backend is a class", a_backend_is_a_class);
   RUN("a store is a class", a_store_is_a_class);
+  RUN("a schema is described", a_schema_is_described);
   RUN("every template compiles", every_template_compiles);
   stop_server();
   return finish();
