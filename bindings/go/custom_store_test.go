@@ -18,11 +18,16 @@ type box struct {
 	// hangs makes Fetch wait until nobody waits for it any more.
 	hangs bool
 	uuid  string
+	// kind is the name that the store is registered by, "box" if it is empty.
+	kind string
 	// short makes Save answer with too few records.
 	short bool
 }
 
 func (b *box) Load(context.Context, kvstore.StoreLocation) (kvstore.StoreMetadata, error) {
+	if b.kind != "" {
+		return kvstore.StoreMetadata{Type: b.kind, UUID: b.uuid}, nil
+	}
 	return kvstore.StoreMetadata{Type: "box", UUID: b.uuid}, nil
 }
 
@@ -160,4 +165,65 @@ func TestAContextHasTheStoreOfItsClient(t *testing.T) {
 	}
 	must(objects.Save())(t)
 	equal(t, must(kvstore.GetObject[note](objects, "notes", "a"))(t).Text, "eggs")
+}
+
+// A choosingBox chooses the ids of new records.
+type choosingBox struct{ box }
+
+func (b *choosingBox) ObtainIDs(_ context.Context, objects []kvstore.NewRecord) ([]any, error) {
+	ids := make([]any, len(objects))
+	for index, object := range objects {
+		var record struct{ Text string }
+		if err := json.Unmarshal(object.Record, &record); err != nil {
+			return nil, err
+		}
+		ids[index] = "chosen-" + record.Text
+	}
+	return ids, nil
+}
+
+func TestAStoreChoosesIDsAndTheTemporaryOnesStayValid(t *testing.T) {
+	store := &choosingBox{box{records: map[string]json.RawMessage{}, uuid: "box-1"}}
+	if err := kvstore.RegisterStore("choosing", store, kvstore.BackendOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	defer kvstore.UnregisterStore("choosing")
+	store.kind = "choosing"
+	client := must(kvstore.Open(kvstore.Options{AppKey: "kid", Store: "choosing", DataDirectory: t.TempDir()}))(t)
+	defer client.Close()
+	objects := must(client.Context(kvstore.ContextOptions{}))(t)
+	defer objects.Close()
+	temporary := must(objects.Insert("notes", kvstore.M{"text": "a"}))(t)
+	obtained := must(objects.ObtainIDs())(t)
+	equal(t, len(obtained), 1)
+	equal(t, obtained[0], kvstore.PermanentID{
+		ObjectID: kvstore.ObjectID{Collection: "notes", ID: "chosen-a"}, Temporary: temporary})
+	equal(t, must(objects.Save())(t).Inserted[0].ID, "chosen-a")
+	equal(t, must(kvstore.GetObject[note](objects, "notes", temporary))(t).ID, "chosen-a")
+	late := must(objects.Insert("notes", kvstore.M{"text": "b"}))(t)
+	saved := must(objects.Save())(t)
+	equal(t, len(saved.PermanentIDs), 1)
+	equal(t, saved.PermanentIDs[0].Temporary, late)
+	equal(t, saved.PermanentIDs[0].ID, "chosen-b")
+}
+
+func TestAContextFetchesFromItsStoreWithItsChanges(t *testing.T) {
+	client := must(kvstore.Open(withBox(t, &box{})))(t)
+	defer client.Close()
+	notes := collection[note](t, client, "notes", kvstore.Sync)
+	must(notes.SaveMany(ctx, []note{{ID: "a", Text: "milk"}, {ID: "b", Text: "eggs"}}))(t)
+	objects := must(client.Context(kvstore.ContextOptions{}))(t)
+	defer objects.Close()
+	must(objects.Insert("notes", note{ID: "c", Text: "nuts"}))(t)
+	query := &kvstore.Query{Sort: []kvstore.SortKey{kvstore.Descending("text")}}
+	for ignores, first := range map[bool]string{false: "nuts", true: "milk"} {
+		found := must(kvstore.FetchObjects[note](objects, "notes", query,
+			kvstore.FetchOptions{IgnoresChanges: ignores}))(t)
+		one, _, err := found.At(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, one.Text, first)
+		found.Close()
+	}
 }

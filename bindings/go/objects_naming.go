@@ -33,10 +33,17 @@ func (x *Context) Locate(uri string) (ObjectDescription, error) {
 	}))
 }
 
-// ObtainIDs asks a store that chooses ids for those of new objects, before a save does.
-func (x *Context) ObtainIDs() error {
-	_, err := x.text(func(out **C.char, length *C.size_t, left **C.kv_error) C.kv_status {
+// A PermanentID is the id that a store has chosen for a new object.
+type PermanentID struct {
+	// ObjectID names the object from now on.
+	ObjectID
+	// Temporary is the id that Insert returned. It names the object in this context ever after.
+	Temporary string `json:"temporary"`
+}
+
+// ObtainIDs asks a store that chooses ids for those of new objects, before a save does, and returns them.
+func (x *Context) ObtainIDs() ([]PermanentID, error) {
+	return decode[[]PermanentID](x.text(func(out **C.char, length *C.size_t, left **C.kv_error) C.kv_status {
 		return C.kv_context_obtain_ids(x.handle, out, length, left)
-	})
-	return err
+	}))
 }

@@ -26,6 +26,8 @@ type ContextSave struct {
 	ContextChanges
 	// Merged are the objects whose conflicts the merge policy decided.
 	Merged []ObjectID `json:"merged"`
+	// PermanentIDs are the ids that the store has chosen for new objects.
+	PermanentIDs []PermanentID `json:"permanentIds"`
 }
 
 // Save writes all changes in one transaction and queues them for the backend. It is ErrConflict if an object was changed since

@@ -284,6 +284,44 @@ def test_a_context_has_the_store_of_its_client(tmp_path: Path) -> None:
             client.context(tag="other")
 
 
+class ChoosingBox(Box):
+    """Chooses the ids of new records."""
+
+    def obtain_ids(self, objects: Sequence[tuple[str, Record]]) -> Any:
+        """Name the records by their titles."""
+        return [f"chosen-{record['title']}" for _, record in objects]
+
+
+def test_a_store_chooses_ids_and_references_follow(tmp_path: Path) -> None:
+    box = ChoosingBox()
+    with opened(box, tmp_path) as client, client.context(relationships=RELATIONSHIPS) as ctx:
+        bug = ctx.insert("bugs", {"title": "b"})
+        temporary = bug.id
+        ctx.insert("notes", {"title": "n", "bugId": temporary})
+        obtained = ctx.obtain_permanent_ids()
+        assert ("bugs", temporary, "chosen-b") in obtained
+        assert len(obtained) == 2
+        assert ctx.save().inserted == [("bugs", "chosen-b"), ("notes", "chosen-n")]
+        assert box.records["notes", "chosen-n"]["bugId"] == "chosen-b"
+        assert ctx.get("bugs", temporary).title == "b"
+        late = ctx.insert("bugs", {"title": "late"}).id
+        assert ctx.save().permanent_ids == [("bugs", late, "chosen-late")]
+        assert ctx.get("bugs", late).title == "late"
+
+
+def test_a_context_fetches_from_its_store_with_its_changes(tmp_path: Path) -> None:
+    box = Box()
+    with opened(box, tmp_path) as client:
+        client.collection("notes").save_many([{"_id": f"k{n}", "n": n} for n in range(5)])
+        with client.context() as ctx:
+            ctx.get("notes", "k1").n = 9
+            ctx.insert("notes", {"_id": "new", "n": 7})
+            query = kvstore.Query({"n": {"$gte": 3}}, sort={"n": -1})
+            assert [note.id for note in ctx.fetch("notes", query)] == ["k1", "new", "k4", "k3"]
+            ctx.rollback()
+            assert [note.id for note in ctx.fetch("notes", query)] == ["k4", "k3"]
+
+
 def test_a_client_keeps_its_store_when_the_name_is_unregistered(tmp_path: Path) -> None:
     box = Box()
     registration = kvstore.register_store("box", box)

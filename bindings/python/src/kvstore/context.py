@@ -84,6 +84,8 @@ class SaveResult:
     deleted: list[tuple[str, str]] = field(default_factory=list)
     #: The objects whose conflicts the merge policy has decided.
     merged: list[tuple[str, str]] = field(default_factory=list)
+    #: The ids that the store has chosen for new objects: collections, temporary ids, permanent ids.
+    permanent_ids: list[tuple[str, str, str]] = field(default_factory=list)
 
 
 class Object:
@@ -367,9 +369,12 @@ class Context(Closing):
         size = len(text) if text else 0
         _native.call(_refresh, self._handle, text, size, int(keep_changes))
 
-    def obtain_permanent_ids(self) -> None:
-        """Ask a store that chooses ids for those of new objects, before a save does."""
-        _native.call_for_text(_obtain_ids, self._handle)
+    def obtain_permanent_ids(self) -> list[tuple[str, str, str]]:
+        """Ask a store that chooses ids for those of new objects, before a save does.
+
+        Return them as :attr:`SaveResult.permanent_ids`.
+        """
+        return _permanent_ids(from_json(_native.call_for_text(_obtain_ids, self._handle)))
 
     # Undo
 
@@ -491,7 +496,17 @@ class Context(Closing):
         def pairs(name: str) -> list[tuple[str, str]]:
             return [(one["collection"], one["id"]) for one in made[name]]
 
-        return SaveResult(pairs("inserted"), pairs("updated"), pairs("deleted"), pairs("merged"))
+        return SaveResult(
+            pairs("inserted"),
+            pairs("updated"),
+            pairs("deleted"),
+            pairs("merged"),
+            _permanent_ids(made["permanentIds"]),
+        )
+
+
+def _permanent_ids(chosen: list[dict[str, str]]) -> list[tuple[str, str, str]]:
+    return [(one["collection"], one["temporary"], one["id"]) for one in chosen]
 
 
 def _ids(objects: Sequence[Object]) -> bytes:
