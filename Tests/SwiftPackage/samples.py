@@ -35,7 +35,8 @@ struct Person: Codable, Sendable {
 PARAMETERS = "\n".join(
     [
         "  _ client: KVStoreClient, _ people: DataStore<Person>, _ archive: DataStore<Person>,",
-        "  _ notes: DataStore<Person>, _ user: User, _ ann: Person, _ many: [Person]",
+        "  _ notes: DataStore<Person>, _ user: User, _ ann: Person, _ many: [Person],",
+        "  _ context: Context, _ everybody: Results<Person>",
     ]
 )
 COMMENT = re.compile(r"^ *///(.*)$")

@@ -28,7 +28,7 @@ extension DataStore {
   /// Finds the entities of some ids, in the order of these; nil where there is none. A local store reads all of them in one
   /// snapshot.
   ///
-  ///     let authors = try await people.find(ids: books.map(\.author))
+  ///     let authors = try await people.find(ids: ["ann", "bob"])
   public func find(
     ids: [String], options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> [Entity?] {
