@@ -56,7 +56,10 @@ EXCEPTIONS: list[tuple[str, Callable[[Leaf], bool]]] = [
         "an empty object is a value to be equal to",
         lambda leaf: has(leaf[2], lambda one: one == {}),
     ),
-    ("an empty array may be an element", lambda leaf: leaf[1] == "$eq" and leaf[2] == []),
+    (
+        "an array may be an element",
+        lambda leaf: leaf[1] == "$eq" and isinstance(leaf[2], list),
+    ),
     ("$all of an empty array selects nothing", lambda leaf: leaf[1] == "$all" and leaf[2] == []),
     ("only arrays have a $size", lambda leaf: leaf[1] == "$size"),
     (
