@@ -153,30 +153,8 @@ final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
   /// Whether it keeps the conditions of writes.
   var keepsConditions = true
 
-  private func check(_ condition: RemoteCondition, _ id: String) throws(StoreError) {
-    if keepsConditions { try backend.check(condition, id) }
-  }
-
   private func apply(_ write: RemoteWrite) throws(StoreError) -> RemoteOutcome {
-    switch write {
-    case .create(let body): return .stored(try backend.create(body, by: user))
-    case .createMany(let bodies):
-      return .storedMany(
-        bodies.map { body in
-          Result { () throws(StoreError) in try backend.create(body, by: user) }
-        })
-    case .update(let id, let body, let condition, _):
-      try check(condition, id)
-      return .stored(try backend.replace(body, id, by: user))
-    case .delete(let id, let condition):
-      do throws(StoreError) { try check(condition, id) } catch {
-        guard error.kind == .notFound else { throw error }
-      }
-      return .deleted(backend.delete(id))
-    case .batch(let writes):
-      return .batch(
-        writes.map { write in Result { () throws(StoreError) in try apply(write) } })
-    }
+    try backend.carryOut(write, by: user, keepingConditions: keepsConditions)
   }
 }
 

@@ -96,6 +96,36 @@ package final class FakeBackend: @unchecked Sendable {
     }
   }
 
+  /// Carries a write out as a user's; without its condition, unless `keepingConditions`.
+  package func carryOut(
+    _ write: RemoteWrite, by user: String, keepingConditions: Bool
+  ) throws(StoreError) -> RemoteOutcome {
+    func check(_ condition: RemoteCondition, _ id: String) throws(StoreError) {
+      if keepingConditions { try self.check(condition, id) }
+    }
+    switch write {
+    case .create(let body): return .stored(try create(body, by: user))
+    case .createMany(let bodies):
+      return .storedMany(
+        bodies.map { body in Result { () throws(StoreError) in try create(body, by: user) } })
+    case .update(let id, let body, let condition, _):
+      try check(condition, id)
+      return .stored(try replace(body, id, by: user))
+    case .delete(let id, let condition):
+      do throws(StoreError) { try check(condition, id) } catch {
+        guard error.kind == .notFound else { throw error }
+      }
+      return .deleted(delete(id))
+    case .batch(let writes):
+      return .batch(
+        writes.map { write in
+          Result { () throws(StoreError) in
+            try carryOut(write, by: user, keepingConditions: keepingConditions)
+          }
+        })
+    }
+  }
+
   /// What has changed since a moment, that moment included: see `ChangesText`.
   package func changes(of query: Query, since: String) -> String {
     let matcher = query.matcher
@@ -282,29 +312,7 @@ package final class FakeNetwork: FaultyLine, IDPagedRemote, @unchecked Sendable 
   /// Whether the backend keeps the conditions of writes.
   package var keepsConditions = true
 
-  private func check(_ condition: RemoteCondition, _ id: String) throws(StoreError) {
-    if keepsConditions { try backend.check(condition, id) }
-  }
-
   private func carryOut(_ write: RemoteWrite) throws(StoreError) -> RemoteOutcome {
-    switch write {
-    case .create(let body): return .stored(try backend.create(body, by: user))
-    case .createMany(let bodies):
-      return .storedMany(
-        bodies.map { body in
-          Result { () throws(StoreError) in try backend.create(body, by: user) }
-        })
-    case .update(let id, let body, let condition, _):
-      try check(condition, id)
-      return .stored(try backend.replace(body, id, by: user))
-    case .delete(let id, let condition):
-      do throws(StoreError) { try check(condition, id) } catch {
-        guard error.kind == .notFound else { throw error }
-      }
-      return .deleted(backend.delete(id))
-    case .batch(let writes):
-      return .batch(
-        writes.map { write in Result { () throws(StoreError) in try carryOut(write) } })
-    }
+    try backend.carryOut(write, by: user, keepingConditions: keepsConditions)
   }
 }
