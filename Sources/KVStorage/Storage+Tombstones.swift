@@ -56,8 +56,10 @@ extension Storage {
     on db: borrowing Connection
   ) throws(SQLiteError) {
     let table = change.table
-    let newest = try newer(version, than: "version", of: id, table, on: db)
-    let newestDeleted = try newer(deleted, than: "deleted", of: id, table, on: db)
+    let known = try version ?? deleted == nil ? nil : tombstoneVersions(id, table, on: db)
+    let order = table.format.versionOrder
+    let newest = newer(version, than: known?.version, order, column: "version")
+    let newestDeleted = newer(deleted, than: known?.deleted, order, column: "deleted")
     // Replacing makes it the latest.
     try db.run(
       """
@@ -69,21 +71,29 @@ extension Storage {
       """)
   }
 
-  /// The newer one of a version and of what a column of the tombstone `g` has.
+  /// The versions of a tombstone; nil: there is none, or SQL compares them.
+  private static func tombstoneVersions(
+    _ id: String, _ table: Table, on db: borrowing Connection
+  ) throws(SQLiteError) -> (version: RecordVersion?, deleted: RecordVersion?)? {
+    guard table.format.versionOrder != .text else { return nil }
+    let statement = try db.statement(
+      "SELECT version, deleted FROM gone WHERE \(table.isEntity(id))")
+    guard try statement.step() else { return nil }
+    return (
+      statement.text(0).map { RecordVersion($0) }, statement.text(1).map { RecordVersion($0) }
+    )
+  }
+
+  /// The newer one of a version and of what a column of the tombstone `g` has, which is known unless SQL compares versions.
   private static func newer(
-    _ version: RecordVersion?, than column: String, of id: String, _ table: Table,
-    on db: borrowing Connection
-  ) throws(SQLiteError) -> SQLFragment {
-    guard var version else { return "g.\(sql: column)" }
-    if table.format.versionOrder == .text {
+    _ version: RecordVersion?, than known: RecordVersion?, _ order: VersionOrder,
+    column: String
+  ) -> SQLFragment {
+    guard let version else { return "g.\(sql: column)" }
+    guard order != .text else {
       return "max(\(bind: version.text), ifnull(g.\(sql: column), ''))"
     }
-    let statement = try db.statement(
-      "SELECT \(sql: column) FROM gone WHERE \(table.isEntity(id))")
-    if try statement.step(), let known = statement.text(0) {
-      version = table.format.versionOrder.newer(RecordVersion(known), version)
-    }
-    return "\(bind: version.text)"
+    return "\(bind: (known.map { order.newer($0, version) } ?? version).text)"
   }
 
   /// Notes that writes which had no answer may still arrive: to be called before the last of them leaves the queue.
