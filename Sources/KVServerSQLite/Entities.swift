@@ -59,7 +59,7 @@ final class Entities: Sendable {
         let selection = try selection.planned(in: collection, on: connection, note)
         let select = try connection.statement(collection.count(selection))
         let count = try select.step() ? select.int(0) : 0
-        if selection.use == nil { note?.scanned(found: count) }
+        note?.scanned(found: count, by: selection.use)
         return count
       }
     }

@@ -79,7 +79,7 @@ final class SQLiteEntityStore: ServerEntityStore {
         var found = 0
         // What is damaged is left out.
         while try select.step(), !select.hasEntity(1) || groups.add(select.bytes(1)) { found += 1 }
-        if rows.use == nil { note?.scanned(found: found) }
+        note?.scanned(found: found, by: rows.use)
       }
     }
   }

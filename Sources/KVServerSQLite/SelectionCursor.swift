@@ -64,7 +64,7 @@ final class SelectionCursor: EntityCursor, @unchecked Sendable {
     if case .sort(let sorter) = plan {
       let rows = try order(by: sorter, limit: page.remaining, connection)
       plan = .rows(rows, next: 0)
-      noteScan(of: rows.count)
+      note?.scanned(found: rows.count, by: selection.use)
     }
     switch plan {
     case .pages(let order): try read(order, into: &page, on: connection)
@@ -81,7 +81,8 @@ final class SelectionCursor: EntityCursor, @unchecked Sendable {
     repeat {
       guard try select.step() else {
         plan = .done
-        return noteScan(of: found)
+        note?.scanned(found: found, by: selection.use)
+        return
       }
       guard Self.add(select, 1, id: 3, to: &page) else {
         plan = .done
@@ -93,8 +94,6 @@ final class SelectionCursor: EntityCursor, @unchecked Sendable {
     let next = order.after(select.int64(0), id: select.text(3) ?? "")
     plan = page.remaining > 0 ? .pages(next) : .done
   }
-
-  private func noteScan(of found: Int) { if selection.use == nil { note?.scanned(found: found) } }
 
   private func order(
     by sorter: Sorter, limit: Int, _ connection: borrowing Connection

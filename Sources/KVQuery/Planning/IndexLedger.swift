@@ -1,8 +1,8 @@
 internal import KVBase
 
 /// What conditions without an index have cost, and what indexes that were made for such conditions have saved since: which index
-/// is worth being made, and which one has to go. Of one
-/// file, or of one server's collections; costs are counted in entities that were looked at.
+/// is worth being made, and which one has to go. Of one file, or of one server's collections; costs are counted in entities that
+/// were looked at.
 package struct IndexLedger: Sendable {
   /// When an index is made and dropped.
   package struct Rules: Sendable {

@@ -195,8 +195,8 @@ package struct QueryNote: Sendable {
   /// Indexes find what it asks for.
   package func found(by use: IndexUse) { indexes.used(use.names, in: key) }
 
-  /// All entities were looked at, and so many were what it asks for.
-  package func scanned(found: Int) {
-    if let wanted { indexes.scanned(wanted, found: found, in: key) }
+  /// Entities were looked at, and so many were what it asks for: all of them, unless indexes were of use.
+  package func scanned(found: Int, by use: IndexUse?) {
+    if use == nil, let wanted { indexes.scanned(wanted, found: found, in: key) }
   }
 }

@@ -79,7 +79,7 @@ final class PostgresCursor: EntityCursor, @unchecked Sendable {
     if case .sort(let sorter) = plan {
       let rows = try order(by: sorter, limit: limit, on: connection)
       plan = .rows(rows, next: 0)
-      noteScan(of: rows.count)
+      note?.scanned(found: rows.count, by: selection.use)
     }
     var page = Page(limit: limit, bytes: bytes)
     switch plan {
@@ -91,14 +91,12 @@ final class PostgresCursor: EntityCursor, @unchecked Sendable {
       }
       plan = page.isFull ? .pages(last) : .done
       found += page.bodies.count
-      if !page.isFull { noteScan(of: found) }
+      if !page.isFull { note?.scanned(found: found, by: selection.use) }
     case .rows(let rows, let next): try collect(rows, from: next, &page, on: connection)
     case .sort, .done: break
     }
     return page.bodies
   }
-
-  private func noteScan(of found: Int) { if selection.use == nil { note?.scanned(found: found) } }
 
   private struct Page {
     let limit: Int

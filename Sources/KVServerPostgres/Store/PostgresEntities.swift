@@ -109,7 +109,7 @@ final class PostgresEntities: ServerEntityStore {
       count += 1
       return true
     }
-    if selection.use == nil { note?.scanned(found: count) }
+    note?.scanned(found: count, by: selection.use)
     return (count, state.readTime)
   }
 
@@ -131,7 +131,7 @@ final class PostgresEntities: ServerEntityStore {
       found += 1
       return groups.add(body)
     }
-    if selection.use == nil { note?.scanned(found: found) }
+    note?.scanned(found: found, by: selection.use)
   }
 
   /// For noting how a query is answered; that indexes find what it asks for is noted.
