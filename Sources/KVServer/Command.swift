@@ -164,7 +164,7 @@ enum Help {
 
       Without --app the server creates an app, prints its secrets once and stores them in DIR/app.json.
       Signals: SIGTERM and SIGINT end it when running requests are done; SIGHUP reopens the access log,
-      loads the certificate again, and reads again which apps there are.
+      loads the certificate again, and reads again which apps there are and by which providers users log in.
 
       """
   }

@@ -67,5 +67,24 @@ extension Server {
     package var cacheMiB = 16
 
     package init(data: String) { self.data = data }
+
+    /// Takes over what the data directory's file says, which counts if nothing else names an app.
+    mutating func add(_ file: AppFile.Loaded) {
+      apps = file.apps
+      logic += file.logic
+      identity += file.identity
+    }
+
+    /// Adds an operator's service to a table; `app`: the one that it is for, nil for all; `name`: what it is called in an error.
+    func add<Service>(
+      _ service: Service, of app: String?, to table: inout AppTable<Service>, as name: String
+    ) throws(Server.Failure) {
+      if let app, !apps.contains(where: { $0.key.hasSameBytes(as: app) }) {
+        throw Server.Failure("\(name) is for the app \(app), which is not served")
+      }
+      guard table.add(service, of: app) else {
+        throw Server.Failure("\(app.map { "the app \($0)" } ?? "an app") has \(name) twice")
+      }
+    }
   }
 }

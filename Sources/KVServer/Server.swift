@@ -3,7 +3,6 @@ internal import KVBase
 internal import KVServerCore
 package import KVServerHTTP
 internal import KVServerLogic
-internal import KVServerOpenID
 
 /// A running server. Safe from any thread.
 package final class Server: Sendable {
@@ -26,7 +25,7 @@ package final class Server: Sendable {
   private let metrics: MetricsServer?
   private let pools: [WorkerPool]
   private let logic: [any BusinessLogic]
-  private let providers: [any IdentityProvider]
+  private let providers: Monitor<LoginProviders>
   private let accessLog: AccessLog?
   /// Nil: all data is elsewhere.
   private let directory: ServerDirectory?
@@ -51,23 +50,18 @@ package final class Server: Sendable {
     url = "\(configuration.tls == nil ? "http" : "https")://\(socket.address)"
     let store = try configuration.openStore(log: log)
     ownApp = configuration.apps.isEmpty ? try AppFile.load(from: configuration.data) : nil
-    if let ownApp {
-      configuration.apps = ownApp.apps
-      configuration.logic += ownApp.logic
-      configuration.identity += ownApp.identity
-    }
+    if let ownApp { configuration.add(ownApp) }
     let logic = try Self.logic(configuration)
-    let providers = try Self.providers(configuration)
     self.logic = logic.all
-    self.providers = providers.all
+    let providers = try LoginProviders(of: configuration)
+    self.providers = Monitor(providers)
     let workers = WorkerPool("kv-worker", threads: configuration.workers, limit: 100_000)
     let hashers = WorkerPool("kv-hasher", threads: configuration.hashers, limit: 1000)
     pools = [workers, hashers]
     let metrics = Metrics()
     service = try Self.service(
-      configuration, store, logic: logic, providers: providers, workers: workers, hashers: hashers,
-      metrics: metrics,
-      log: log)
+      configuration, store, logic: logic, providers: providers.table,
+      workers: workers, hashers: hashers, metrics: metrics, log: log)
     accessLog = try Self.accessLog(configuration)
     let accessLog = self.accessLog
     let http = HTTPServer(
@@ -111,7 +105,7 @@ package final class Server: Sendable {
     http.stop(graceSeconds: graceSeconds)
     metrics?.stop()
     for logic in logic { logic.close() }
-    for provider in providers { provider.close() }
+    providers.withLock { $0 }.close()
     for pool in pools { pool.close() }
     service.close()
     accessLog?.close()
@@ -131,14 +125,17 @@ package final class Server: Sendable {
   }
 
   /// Opens the access log by its name again, serves the apps that `configuration` has or, if it has none, those of the data
-  /// directory's file, and loads the certificate and its key for those who connect from now on.
-  /// If they cannot be used, the log says why, and the server goes on with those it has.
+  /// directory's file, with the providers of their logins, and loads the certificate and its key for those who connect from now on.
+  /// If they cannot be used, the log says why, and the server goes on with those it has. To be called by one thread at a time.
   package func reload(_ configuration: () throws -> Configuration) {
     accessLog?.reopen()
     do {
-      let apps = try Self.apps(of: try configuration())
-      try service.serve(apps)
-      log.info("\(apps.count) app(s) are served now")
+      var configuration = try configuration()
+      if configuration.apps.isEmpty { configuration.add(try Self.appFile(of: configuration)) }
+      let next = try LoginProviders(of: configuration, former: providers.withLock { $0 })
+      try service.serve(configuration.apps, next.table)
+      providers.withLock { $0 = next }
+      log.info("\(configuration.apps.count) app(s) are served now")
     } catch let error as ServerError {
       log.error("the former apps are still served: \(error.cause ?? error.debug)")
     } catch {
@@ -147,12 +144,13 @@ package final class Server: Sendable {
     reloadCertificate()
   }
 
-  private static func apps(of configuration: Configuration) throws(Failure) -> [Configuration.App] {
-    guard configuration.apps.isEmpty else { return configuration.apps }
+  private static func appFile(
+    of configuration: Configuration
+  ) throws(Failure) -> AppFile.Loaded {
     guard let file = try AppFile.read(from: configuration.data) else {
       throw Failure("\(configuration.data)/\(AppFile.name) is missing")
     }
-    return file.apps
+    return file
   }
 
   private func reloadCertificate() {
@@ -180,7 +178,6 @@ package final class Server: Sendable {
   ) throws(Failure) -> Service {
     var settings = Service.Settings()
     settings.logic = logic
-    settings.identity = providers
     settings.usesTLS = configuration.tls != nil
     settings.passwordCost = UInt(clamping: configuration.passwordCost)
     settings.sessionSeconds = configuration.sessionDays.map { Int64($0) * 86_400 }
@@ -191,8 +188,8 @@ package final class Server: Sendable {
     settings.workSeconds = configuration.limits.workSeconds
     do {
       return try Service(
-        store, apps: configuration.apps, settings: settings, workers: workers,
-        hashers: hashers, metrics: metrics, log: log)
+        store, apps: configuration.apps, providers: providers, settings: settings,
+        workers: workers, hashers: hashers, metrics: metrics, log: log)
     } catch {
       throw Failure("cannot read the data: \(error.cause ?? error.debug)")
     }
@@ -205,33 +202,9 @@ package final class Server: Sendable {
     for settings in configuration.logic {
       let client: HookClient
       do { client = try HookClient(settings) } catch { throw Failure("logic: \(error)") }
-      try add(client, of: settings.app, to: &logic, as: "business logic", configuration)
+      try configuration.add(client, of: settings.app, to: &logic, as: "business logic")
     }
     return logic
-  }
-
-  private static func providers(
-    _ configuration: Configuration
-  ) throws(Failure) -> AppTable<any IdentityProvider> {
-    var providers = AppTable<any IdentityProvider>()
-    for settings in configuration.identity {
-      let provider: OpenIDProvider
-      do { provider = try OpenIDProvider(settings) } catch { throw Failure("openid: \(error)") }
-      try add(provider, of: settings.app, to: &providers, as: "a provider of logins", configuration)
-    }
-    return providers
-  }
-
-  private static func add<Service>(
-    _ service: Service, of app: String?, to table: inout AppTable<Service>, as name: String,
-    _ configuration: Configuration
-  ) throws(Failure) {
-    if let app, !configuration.apps.contains(where: { $0.key.hasSameBytes(as: app) }) {
-      throw Failure("\(name) is for the app \(app), which is not served")
-    }
-    guard table.add(service, of: app) else {
-      throw Failure("\(app.map { "the app \($0)" } ?? "an app") has \(name) twice")
-    }
   }
 
   private static func accessLog(_ configuration: Configuration) throws(Failure) -> AccessLog? {

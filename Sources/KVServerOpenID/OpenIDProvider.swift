@@ -7,13 +7,16 @@ package final class OpenIDProvider: IdentityProvider {
   private let settings: OpenIDSettings
   private let client: ProviderClient
   private let documents: ProviderDocuments
-  private let used = UsedTokens()
+  private let used: UsedTokens
 
   package var rules: IdentityRules { settings.rules }
 
   /// Fails if the system has no thread or descriptor for it. The provider is not asked yet: it may start later.
-  package init(_ settings: OpenIDSettings) throws(SettingsReader.Failure) {
+  package init(
+    _ settings: OpenIDSettings, _ used: UsedTokens
+  ) throws(SettingsReader.Failure) {
     self.settings = settings
+    self.used = used
     client = try ProviderClient(settings)
     documents = ProviderDocuments(issuer: settings.issuer, client: client) {
       monotonicNanoseconds() / 1_000_000_000

@@ -1,7 +1,7 @@
 package import KVServerCore
 
 /// How a provider of OpenID Connect is asked, and what counts of what it says.
-package struct OpenIDSettings: Sendable {
+package struct OpenIDSettings: Sendable, Equatable {
   /// The app whose users log in by it; nil: those of all apps.
   package private(set) var app: String?
   let issuer: String
@@ -22,7 +22,7 @@ package struct OpenIDSettings: Sendable {
   /// How many calls may be under way.
   let concurrency: Int
   /// Certificate authorities of the provider's, as a PEM file; nil: the system's.
-  let caFile: String?
+  package let caFile: String?
   let rules: IdentityRules
 
   /// Reads a JSON object such as `{"issuer":"https://id.example","client-id":"books","secret":"…"}`.

@@ -1,10 +1,11 @@
 internal import KVBase
 internal import KVServerCore
 
-/// The id tokens that programs have brought to this server: each is good for one login here. Safe from any thread.
+/// The id tokens that programs have brought to this server: each is good for one login here, also when the settings of its provider
+/// are read again. Safe from any thread.
 ///
 /// A token is known by what is signed, since there are several signatures of the same. It is kept until it is too old anyway.
-final class UsedTokens: Sendable {
+package final class UsedTokens: Sendable {
   /// How many are kept: 166 logins a second for ten minutes. With more of them, others have to wait.
   private static let limit = 100_000
 
@@ -15,6 +16,8 @@ final class UsedTokens: Sendable {
   }
 
   private let state = Monitor(State())
+
+  package init() {}
 
   /// Notes the use of a token. `digest`: of what is signed; `end`: when nobody can use it any more, and `now`, both in seconds
   /// since 1970.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import subprocess
+import time
 import urllib.error
 import urllib.request
 import uuid
@@ -91,3 +92,11 @@ def sign_up(server: Server, name: str) -> str:
     )
     assert status == 201
     return f"Kinvey {user['_kmd']['authtoken']}"
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for what a server does in its own time."""
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

@@ -7,11 +7,10 @@ import json
 import threading
 import time
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from conftest import Start, call
+from conftest import Start, call, until
 from kvstored import Server
 
 
@@ -23,14 +22,6 @@ def master(app: str, secret: str = "mas") -> str:
 def write(path: Path, *apps: str) -> None:
     """Write a configuration file that names apps."""
     path.write_text(json.dumps({"app": [app if ":" in app else f"{app}:sec:mas" for app in apps]}))
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for what a server does in its own time."""
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def status(server: Server, app: str, secret: str = "mas") -> int:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import APP, MASTER, Start, call, sign_up
+from conftest import APP, MASTER, Start, call, sign_up, until
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
@@ -222,6 +222,53 @@ def test_a_token_is_good_for_one_login(start: Start, sham: Sham, tmp_path: Path)
     assert (status, error["error"]) == (401, "InvalidCredentials")
     assert "used before" in error["debug"]
     assert with_token(server, sham.token())[0] == 200
+
+
+def test_settings_are_read_again_at_sighup(start: Start, sham: Sham, tmp_path: Path) -> None:
+    server = start(*sham.options(tmp_path))
+    used, phone = sham.token(), sham.token(aud="phone")
+    assert with_token(server, used)[0] == 200
+    assert with_token(server, phone)[0] == 401
+    sham.options(tmp_path, audiences=["phone"])
+    server.hang_up()
+    until(lambda: with_token(server, sham.token(aud="phone"))[0] == 200)
+    assert with_token(server, phone)[0] == 200
+    assert "used before" in with_token(server, used)[1]["debug"], "it stays used"
+    keys = sham.asked.count("/keys")
+    for text in ("{", '{"issuer":"https://id.example"}', ""):
+        (tmp_path / "openid.json").write_text(text)
+        server.hang_up()
+    sham.options(tmp_path, audiences=["phone"], app="of nobody")
+    server.hang_up()
+    # None of these changed anything; whoever hears of the next one has all of them behind him.
+    sham.options(tmp_path, audiences=["phone"])
+    server.hang_up()
+    assert with_token(server, sham.token(aud="phone"))[0] == 200
+    assert sham.asked.count("/keys") == keys, "the same settings keep the keys that are known"
+    sham.options(tmp_path, audiences=["phone"], users="existing")
+    server.hang_up()
+
+    def answer_to_stranger() -> object:
+        return with_token(server, sham.token(sub=secrets.token_hex(8)))[1].get("error")
+
+    until(lambda: answer_to_stranger() == "UserNotFound")
+
+
+def test_apps_get_and_lose_their_providers_at_sighup(
+    start: Start, sham: Sham, tmp_path: Path
+) -> None:
+    path = tmp_path / "kvstored.json"
+    settings = {"issuer": sham.issuer, "client-id": "me", "secret": "of the servers of the app"}
+    apps = ["kid:sec:mas", "other:sec:mas"]
+    path.write_text(json.dumps({"app": apps}))
+    server = start("--config", str(path), app=None)
+    assert with_token(server, sham.token())[1]["error"] == "FeatureUnavailable"
+    path.write_text(json.dumps({"app": apps, "openid": {**settings, "app": "kid"}}))
+    server.hang_up()
+    until(lambda: with_token(server, sham.token())[0] == 200)
+    path.write_text(json.dumps({"app": apps, "openid": {**settings, "app": "other"}}))
+    server.hang_up()
+    until(lambda: with_token(server, sham.token())[1].get("error") == "FeatureUnavailable")
 
 
 def test_who_a_user_is_follows_from_the_subject_and_not_from_a_name(

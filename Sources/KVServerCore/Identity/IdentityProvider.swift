@@ -37,7 +37,7 @@ package enum IdentityFailure: Error, Equatable {
 }
 
 /// What the operator allows to those whom a provider proves.
-package struct IdentityRules: Sendable {
+package struct IdentityRules: Sendable, Equatable {
   /// Whether a user is made at the first login; if not, his name has to be that of a user.
   package var createsUsers = true
   /// Where the provider sends browsers back to: this server's own address; nil: there is no login page.

@@ -1,15 +1,20 @@
-/// One app that the server serves: its credentials, and its number in the database.
+/// One app that the server serves: its credentials, its number in the database, and by whom its users log in.
 struct App: Sendable {
   var key: String
   var secret: String
   var masterSecret: String?
   var number: Int64
+  /// Nil: users log in with a name and a password only.
+  var provider: (any IdentityProvider)?
 
-  init(_ credentials: AppCredentials, number: Int64) {
+  init(
+    _ credentials: AppCredentials, number: Int64, provider: (any IdentityProvider)? = nil
+  ) {
     key = credentials.key
     secret = credentials.secret
     masterSecret = credentials.masterSecret
     self.number = number
+    self.provider = provider
   }
 }
 

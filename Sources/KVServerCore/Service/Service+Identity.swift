@@ -14,7 +14,7 @@ extension Service {
   func login(
     with identity: JSONValue, _ call: AuthenticatedRequest
   ) throws(ServerError) -> Response {
-    guard let provider = settings.identity.find(call.app.key) else {
+    guard let provider = call.app.provider else {
       throw ServerError(.featureUnavailable, "users can only log in with a name and a password")
     }
     let proven: ProvenIdentity

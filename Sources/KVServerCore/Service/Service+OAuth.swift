@@ -41,7 +41,7 @@ extension Service {
     guard let clientId, let served = apps.find(clientId) else {
       throw .client("client_id has to be the key of an app")
     }
-    guard let provider = settings.identity.find(clientId), provider.rules.callback != nil else {
+    guard let provider = served.app.provider, provider.rules.callback != nil else {
       throw .client("this app has no login page")
     }
     return (served.app, LoginFlow(provider, app: served.app.key, now: Self.now))
@@ -96,7 +96,7 @@ extension Service {
     _ state: String
   ) -> (flow: LoginFlow, wish: LoginFlow.Wish, members: JSONObject)? {
     for served in apps.all {
-      guard let provider = settings.identity.find(served.app.key) else { continue }
+      guard let provider = served.app.provider else { continue }
       let flow = LoginFlow(provider, app: served.app.key, now: Self.now)
       if let (wish, members) = flow.wish(state) { return (flow, wish, members) }
     }

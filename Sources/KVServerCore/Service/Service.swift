@@ -34,15 +34,15 @@ package final class Service: RequestHandler, Sendable {
     package var bodyBytes = 0
     package var workSeconds = 0
     package var logic = AppTable<any BusinessLogic>()
-    package var identity = AppTable<any IdentityProvider>()
 
     package init() {}
   }
 
   /// The service is the store's only user; it closes it.
   package init(
-    _ store: any ServerStore, apps: [AppCredentials], settings: Settings, workers: WorkerPool,
-    hashers: WorkerPool, metrics: Metrics, log: Log
+    _ store: any ServerStore, apps: [AppCredentials],
+    providers: AppTable<any IdentityProvider> = AppTable(),
+    settings: Settings, workers: WorkerPool, hashers: WorkerPool, metrics: Metrics, log: Log
   ) throws(ServerError) {
     self.store = store
     live = LiveService(self.apps, store.history, epoch: store.epoch, log: log)
@@ -55,7 +55,7 @@ package final class Service: RequestHandler, Sendable {
     self.metrics = metrics
     hasher = PasswordHasher(cost: settings.passwordCost)
     nobodysHash = hasher.hash(hexText(randomBytes(16))) ?? ""
-    try serve(apps)
+    try serve(apps, providers)
     store.start(self.apps)
     indexBuilder.start()
     addMetrics(pools: [("data", workers), ("passwords", hashers)])
@@ -64,16 +64,20 @@ package final class Service: RequestHandler, Sendable {
   // MARK: Apps
 
   /// Serves these apps from now on, and no others: those that are new are opened, those that are not among them answer as if
-  /// they had never been there. Those that stay notice nothing, unless their secrets are others. To be called by one thread
-  /// at a time. If it throws, nothing has changed.
-  package func serve(_ wanted: [AppCredentials]) throws(ServerError) {
+  /// they had never been there. Those that stay notice nothing, unless their secrets or their provider are others. To be called by
+  /// one thread at a time. If it throws, nothing has changed.
+  package func serve(
+    _ wanted: [AppCredentials], _ providers: AppTable<any IdentityProvider>
+  ) throws(ServerError) {
     var (known, new): ([ServedApps.Served], [ServedApps.Served]) = ([], [])
     for credentials in wanted {
+      let provider = providers.find(credentials.key)
       if let served = apps.find(credentials.key) {
-        let app = App(credentials, number: served.app.number)
+        let app = App(credentials, number: served.app.number, provider: provider)
         known.append(.init(app: app, broker: served.broker))
       } else {
-        let app = App(credentials, number: try store.app(credentials.key))
+        let number = try store.app(credentials.key)
+        let app = App(credentials, number: number, provider: provider)
         new.append(.init(app: app, broker: try live.makeBroker(of: app)))
       }
     }
