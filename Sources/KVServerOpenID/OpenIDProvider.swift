@@ -85,6 +85,10 @@ package final class OpenIDProvider: IdentityProvider {
     return proven.identity
   }
 
+  package func release(token: String) {
+    if let token = try? SignedToken(token) { used.release(token.digest) }
+  }
+
   // MARK: Parts
 
   /// Those of the tokens that this server asks for itself.

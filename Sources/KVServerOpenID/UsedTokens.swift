@@ -38,4 +38,9 @@ package final class UsedTokens: Sendable {
     case nil: throw .unavailable("too many id tokens are used at the same time")
     }
   }
+
+  /// Forgets the use of a token: the login that it was noted for has failed.
+  func release(_ digest: [UInt8]) {
+    state.withLock { _ = $0.ends.removeValue(forKey: digest) }
+  }
 }

@@ -12,6 +12,7 @@ import time
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -222,6 +223,25 @@ def test_a_token_is_good_for_one_login(start: Start, sham: Sham, tmp_path: Path)
     assert (status, error["error"]) == (401, "InvalidCredentials")
     assert "used before" in error["debug"]
     assert with_token(server, sham.token())[0] == 200
+
+
+def test_a_token_whose_login_has_failed_is_good_for_another(
+    start: Start, sham: Sham, tmp_path: Path
+) -> None:
+    server = start(*sham.options(tmp_path, users="existing", claim="preferred_username"))
+    token = sham.token(preferred_username="ana")
+    assert with_token(server, token)[1]["error"] == "UserNotFound"
+    sign_up(server, "ana")
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: with_token(server, token), range(16)))
+    assert sorted(status for status, _ in answers) == [200] + [401] * 15
+    ana = next(user["_id"] for status, user in answers if status == 200)
+    token = sham.token(preferred_username="ana")
+    assert call(server, "DELETE", f"/user/kid/{ana}", who=MASTER)[0] == 204
+    assert "disabled" in with_token(server, token)[1]["debug"]
+    assert call(server, "POST", f"/user/kid/{ana}/_restore", who=MASTER)[0] == 204
+    assert with_token(server, token)[0] == 200
+    assert "used before" in with_token(server, token)[1]["debug"]
 
 
 def test_settings_are_read_again_at_sighup(start: Start, sham: Sham, tmp_path: Path) -> None:

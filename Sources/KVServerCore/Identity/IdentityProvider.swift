@@ -71,9 +71,14 @@ package protocol IdentityProvider: AnyObject, Sendable {
   ) throws(IdentityFailure) -> ProviderGrant
 
   /// Whom an id token proves that a client has got by itself. `nonce` and `accessToken`: what it belongs to, if the client says so.
+  ///
+  /// The token counts as used from now on, so that of two logins with it one fails; `release` takes that back.
   func identity(
     ofToken token: String, nonce: String?, accessToken: String?
   ) throws(IdentityFailure) -> ProvenIdentity
+
+  /// Lets an id token prove somebody once more, because the login with it has failed.
+  func release(token: String)
 
   /// Ends the calls under way. Those that come afterwards fail.
   func close()

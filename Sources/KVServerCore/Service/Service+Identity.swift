@@ -17,36 +17,47 @@ extension Service {
     guard let provider = call.app.provider else {
       throw ServerError(.featureUnavailable, "users can only log in with a name and a password")
     }
+    if let token = identity["kinveyAuth"]?["access_token"]?.stringValue {
+      let flow = LoginFlow(provider, app: call.app.key, now: Timestamp.now().milliseconds / 1000)
+      guard let proven = flow.identity(ofAccessToken: token) else {
+        throw ServerError(.invalidCredentials, "the access token is unknown or has expired")
+      }
+      return try login(of: proven, provider.rules, app: call.app)
+    }
+    guard let openID = identity["openid"], let token = openID["id_token"]?.stringValue else {
+      throw ServerError(
+        .invalidCredentials, "_socialIdentity needs kinveyAuth.access_token or openid.id_token")
+    }
+    return try login(withToken: token, openID, provider, app: call.app)
+  }
+
+  /// Uses an id token up, unless the login fails.
+  private func login(
+    withToken token: String, _ openID: JSONValue, _ provider: any IdentityProvider, app: App
+  ) throws(ServerError) -> Response {
     let proven: ProvenIdentity
     do throws(IdentityFailure) {
-      proven = try Self.proven(identity, provider, app: call.app)
+      proven = try provider.identity(
+        ofToken: token, nonce: openID["nonce"]?.stringValue,
+        accessToken: openID["access_token"]?.stringValue)
     } catch {
       throw ServerError(error)
     }
-    let session = newSession()
-    let user = try retrying { () throws(ServerError) in
-      let account = try account(of: proven, provider.rules, app: call.app)
-      return try store.accounts.begin(session, of: account, app: call.app.number)
+    do throws(ServerError) { return try login(of: proven, provider.rules, app: app) } catch {
+      provider.release(token: token)
+      throw error
     }
-    return Response.json(200, Self.adding(session.token, to: user))
   }
 
-  private static func proven(
-    _ value: JSONValue, _ provider: any IdentityProvider, app: App
-  ) throws(IdentityFailure) -> ProvenIdentity {
-    if let token = value["kinveyAuth"]?["access_token"]?.stringValue {
-      let flow = LoginFlow(provider, app: app.key, now: Timestamp.now().milliseconds / 1000)
-      guard let proven = flow.identity(ofAccessToken: token) else {
-        throw .refused("the access token is unknown or has expired")
-      }
-      return proven
+  private func login(
+    of proven: ProvenIdentity, _ rules: IdentityRules, app: App
+  ) throws(ServerError) -> Response {
+    let session = newSession()
+    let user = try retrying { () throws(ServerError) in
+      let account = try account(of: proven, rules, app: app)
+      return try store.accounts.begin(session, of: account, app: app.number)
     }
-    guard let openID = value["openid"], let token = openID["id_token"]?.stringValue else {
-      throw .refused("_socialIdentity needs kinveyAuth.access_token or openid.id_token")
-    }
-    return try provider.identity(
-      ofToken: token, nonce: openID["nonce"]?.stringValue,
-      accessToken: openID["access_token"]?.stringValue)
+    return Response.json(200, Self.adding(session.token, to: user))
   }
 
   // MARK: Users

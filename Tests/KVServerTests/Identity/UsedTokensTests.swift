@@ -19,6 +19,17 @@ import Testing
     }
   }
 
+  @Test("is good again if the login that it was used for has failed")
+  func release() throws {
+    let used = UsedTokens()
+    try used.use([1, 2, 3], until: 700, at: 100)
+    used.release([1, 2, 3])
+    let uses = concurrentMap(16, threads: 8) { _ in
+      (try? used.use([1, 2, 3], until: 700, at: 100)) != nil
+    }
+    #expect(uses.count { $0 } == 1)
+  }
+
   @Test("waits when there are too many others, until these are too old")
   func limit() throws {
     let used = UsedTokens()
