@@ -15,7 +15,7 @@ package struct RequestTrace: Sendable, Equatable {
 
   /// One line, such as `GET /appdata/kid/things 200, 12 ms, 345 bytes`.
   package var text: String {
-    let outcome = failure.map { "\($0)" } ?? status.map { "\($0)" } ?? "-"
+    let outcome = failure?.rawValue ?? status.map { "\($0)" } ?? "-"
     return "\(method) \(path) \(outcome), \(milliseconds) ms, \(bytes) bytes"
   }
 }

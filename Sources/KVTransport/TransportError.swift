@@ -1,6 +1,6 @@
 /// Why no complete answer came. An answer with an error status is not one of these.
 package struct TransportError: Error, Sendable, Equatable {
-  package enum Kind: Sendable, Equatable, CaseIterable {
+  package enum Kind: String, Sendable, CaseIterable {
     /// The host's name, or the proxy's, has no address.
     case resolve
     /// Nobody listens there, or the way there is blocked.

@@ -98,6 +98,8 @@ package struct SchemaMigration: Sendable {
       parsed[model.name] = rule
       if let from = rule.from { renamed[try Self.former(from, in: old, gone: new)] = model.name }
     }
+    let areTypesSame =
+      old.embeddedTypes == new.embeddedTypes && old.enumerations == new.enumerations
     var steps: [Step] = []
     for model in old.models {
       if removed.contains(model.name) {
@@ -110,7 +112,7 @@ package struct SchemaMigration: Sendable {
       }
       let rule = parsed[name] ?? Rule()
       try Self.check(model, other, by: rule)
-      if model != other || !rule.defaults.isEmpty || old.types != new.types {
+      if model != other || !rule.defaults.isEmpty || !areTypesSame {
         steps.append(Step(from: model.name, to: other, in: new, rule))
       }
     }
@@ -167,12 +169,5 @@ package struct SchemaMigration: Sendable {
         throw ModelError(message: "\(old.name).\(field.name) was removed", path: old.name)
       }
     }
-  }
-}
-
-extension ModelSchema {
-  /// The types that models are made of.
-  fileprivate var types: [JSONValue] {
-    embeddedTypes.map { .string("\($0)") } + enumerations.map { .string("\($0)") }
   }
 }

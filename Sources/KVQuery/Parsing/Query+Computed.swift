@@ -89,7 +89,8 @@ extension Query.Meta {
       let meta = Query.Meta(rawValue: name)
     else {
       throw QueryDecodingError(
-        "$meta must be \"\(Query.Meta.textScore)\" or \"\(Query.Meta.geoNearDistance)\"", trail)
+        "$meta must be \"\(Query.Meta.textScore.rawValue)\" or \"\(Query.Meta.geoNearDistance.rawValue)\"",
+        trail)
     }
     self = meta
   }
