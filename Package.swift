@@ -17,17 +17,25 @@ let noRegex: [SwiftSetting] =
   isShipped
   ? [.unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"])] : []
 
+/// Nothing in the library prints a value by what the compiler knows of its type, for which it would keep the names of all fields
+/// and cases. `scripts/check-library` looks whether it is still so.
+let noReflection: [SwiftSetting] =
+  isShipped ? [.unsafeFlags(["-Xfrontend", "-disable-reflection-metadata"])] : []
+
 /// What Swift emits as well: the valgrind of Debian 12 cannot read what clang emits otherwise.
 let olderDebugInformation: [CSetting] = isShipped ? [.unsafeFlags(["-gdwarf-4"])] : []
 
 /// Rooms whose time goes elsewhere, to the disk or the network, are made small, not fast.
 let small: [SwiftSetting] = isShipped ? [.unsafeFlags(["-Osize"])] : []
 
-/// A room of the library; `rooms` are the rooms it may look into. Arrows point down only.
+/// A room of the library or of the server; `rooms` are the rooms it may look into. Arrows point down only.
 func room(
   _ name: String, looksInto rooms: [Target.Dependency] = [], _ more: [SwiftSetting] = []
 ) -> Target {
-  .target(name: name, dependencies: rooms, swiftSettings: house + noRegex + more)
+  let ofServer = name.hasPrefix("KVServer")
+  return .target(
+    name: name, dependencies: rooms,
+    swiftSettings: house + noRegex + (ofServer ? [] : noReflection) + more)
 }
 
 /// The tests of one room.
