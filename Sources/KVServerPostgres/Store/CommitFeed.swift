@@ -26,6 +26,8 @@ final class CommitFeed: Sendable {
     /// When a pass began last that somebody had asked for, and whether somebody waits for the next one.
     var lastWanted: Int64 = 0
     var isAwaited = false
+    /// Whether it waits for somebody to want a pass.
+    var isAsleep = false
     /// Whether this server has committed what the others were not told of, and when they were told last.
     var hasWritten = false
     var lastNotification: Int64 = 0
@@ -87,12 +89,15 @@ final class CommitFeed: Sendable {
     state.withLockNotifyingAll { $0.isClosed = true }
   }
 
-  /// Wakes the feed after a commit of this server.
+  /// Has the feed read soon what this server has committed. It is woken only if it would not look by itself in a moment.
   func wake() {
-    state.withLockNotifyingAll { state in
+    let isAsleep = state.withLock { state in
       state.wanted += 1
       state.hasWritten = true
+      defer { state.isAsleep = false }
+      return state.isAsleep
     }
+    if isAsleep { state.withLockNotifyingAll { _ in } }
   }
 
   private func takeFollowed() -> [Int64: Int64] {
@@ -151,7 +156,9 @@ final class CommitFeed: Sendable {
       state.withLock { $0.hasWritten } ? Double(Self.notifyingInterval) / 1e9 : Self.interval
     let pause = Deadline.after(seconds: hasFailed ? Self.pause : usual)
     _ = state.wait(until: pause) { state -> Bool? in
-      state.isClosed || (state.wanted > state.done && !hasFailed) ? true : nil
+      let isOver = state.isClosed || (state.wanted > state.done && !hasFailed)
+      state.isAsleep = !isOver
+      return isOver ? true : nil
     }
     awaitOthers()
     return state.withLockNotifyingAll { state in
