@@ -25,6 +25,12 @@ final class AppWriter: Sendable {
     let app: Int64
     let now: Timestamp
 
+    /// The same transaction, so many of its times later.
+    func later(by times: Int) -> Transaction {
+      let now = Timestamp(milliseconds: now.milliseconds + Int64(times))
+      return Transaction(connection: connection, app: app, now: now)
+    }
+
     /// Has a statement run before the commit.
     func enqueue(_ sql: SQL) { connection.enqueue(sql) }
 
@@ -37,32 +43,38 @@ final class AppWriter: Sendable {
     app: Int64, for claim: Claim = .principal(.master), reading: [SQL] = [], durably: Bool = true,
     _ body: (Transaction, [ResultRows]) throws(PostgresError) -> R
   ) throws(ServerError) -> R {
-    var (mark, time): ([UInt8], Int64) = ([], 0)
-    do throws(PostgresError) {
-      let result = try database.write { (connection) throws(PostgresError) in
-        mark = randomBytes(16)
-        if !durably { connection.enqueue("SET LOCAL synchronous_commit = off") }
-        let rows = try connection.runAll([Self.begin(app, for: claim, mark)] + reading)
-        guard let first = rows.first, !first.isEmpty else {
-          if case .session = claim { throw PostgresError(.noSession, "the session has ended") }
-          throw PostgresError(.other, "there is no such app")
-        }
-        time = first.int64(0, 0)
-        let transaction = Transaction(
-          connection: connection, app: app, now: Timestamp(milliseconds: time))
-        return try body(transaction, Array(rows.dropFirst()))
-      } isCommitted: { (connection) throws(PostgresError) in
-        try Self.has(mark, at: time, of: app, on: connection)
-      }
-      clocks.saw(time, of: app)
-      didCommit()
-      return result
-    } catch {
-      throw ServerError(error)
+    try storage { () throws(PostgresError) in
+      try transact(app: app, for: claim, reading: reading, durably: durably, body)
     }
   }
 
-  private static func begin(_ app: Int64, for claim: Claim, _ mark: [UInt8]) -> SQL {
+  /// The same for a transaction that has several `times`, one after the other: that of `body` is the first.
+  func transact<R>(
+    app: Int64, for claim: Claim, times: Int = 1, reading: [SQL], durably: Bool = true,
+    _ body: (Transaction, [ResultRows]) throws(PostgresError) -> R
+  ) throws(PostgresError) -> R {
+    var (mark, last): ([UInt8], Int64) = ([], 0)
+    let result = try database.write { (connection) throws(PostgresError) in
+      mark = randomBytes(16)
+      if !durably { connection.enqueue("SET LOCAL synchronous_commit = off") }
+      let rows = try connection.runAll([Self.begin(app, for: claim, times, mark)] + reading)
+      guard let first = rows.first, !first.isEmpty else {
+        if case .session = claim { throw PostgresError(.noSession, "the session has ended") }
+        throw PostgresError(.other, "there is no such app")
+      }
+      last = first.int64(0, 0)
+      let now = Timestamp(milliseconds: last - Int64(times - 1))
+      let transaction = Transaction(connection: connection, app: app, now: now)
+      return try body(transaction, Array(rows.dropFirst()))
+    } isCommitted: { (connection) throws(PostgresError) in
+      try Self.has(mark, at: last, of: app, on: connection)
+    }
+    clocks.saw(last, of: app)
+    didCommit()
+    return result
+  }
+
+  private static func begin(_ app: Int64, for claim: Claim, _ times: Int, _ mark: [UInt8]) -> SQL {
     let hasSession: SQL =
       if case .session(let token) = claim {
         "EXISTS (\(SessionStatements.find(token) as SQL))"
@@ -72,7 +84,8 @@ final class AppWriter: Sendable {
     return """
       WITH taken AS (
         UPDATE app
-        SET clock = greatest(clock + 1, (extract(epoch FROM clock_timestamp()) * 1000)::int8)
+        SET clock = \(bind: times) +
+          greatest(clock, (extract(epoch FROM clock_timestamp()) * 1000)::int8 - 1)
         WHERE number = \(bind: app) AND \(hasSession) RETURNING clock)
       INSERT INTO write_mark (app, at, mark) SELECT \(bind: app), clock, \(bind: mark) FROM taken
       RETURNING at

@@ -8,6 +8,7 @@ final class PostgresEntities: ServerEntityStore {
   let collections: PostgresCollections
   let known = KnownCollections()
   private let writer: AppWriter
+  let shared: SharedWriter
   private let reader: SharedReader
   private let clocks: AppClocks
   private let automatic: AutomaticIndexes?
@@ -21,6 +22,7 @@ final class PostgresEntities: ServerEntityStore {
     database = writer.database
     self.reader = reader
     self.writer = writer
+    shared = SharedWriter(writer, collections)
     self.collections = collections
     self.clocks = clocks
   }
@@ -148,35 +150,7 @@ final class PostgresEntities: ServerEntityStore {
   func perform(
     _ writes: [Result<EntityWrite, ServerError>], in key: CollectionKey, for claim: Claim
   ) throws(ServerError) -> [Result<WrittenEntity?, ServerError>] {
-    let known = writes.compactMap { try? $0.get() }
-    let reading = [
-      CollectionState.select(key, for: claim, [.indexes, .listeners]),
-      StoredRow.select(known.map(\.id), in: key),
-    ]
-    let result = try writer.write(app: key.app, for: claim, reading: reading) {
-      (transaction, rows) throws(PostgresError)
-        -> Result<[Result<WrittenEntity?, ServerError>], ServerError> in
-      var state = collections.state(key, rows[0], for: claim)
-      let viewer: Viewer
-      do throws(ServerError) { viewer = try state.viewer() } catch { return .failure(error) }
-      if state.number == nil, known.contains(where: { !$0.isDelete }) {
-        state = try collections.make(state, in: transaction)
-      }
-      guard let number = state.number else {
-        return .success(writes.map { $0.flatMap { _ in .failure(ServerError(.entityNotFound)) } })
-      }
-      var entities = EntityWriter(transaction, state, number: number, stored: rows[1])
-      var results: [Result<WrittenEntity?, ServerError>] = []
-      for write in writes {
-        switch write {
-        case .failure(let error): results.append(.failure(error))
-        case .success(let write): results.append(try entities.perform(write, for: viewer))
-        }
-      }
-      entities.announce()
-      return .success(results)
-    }
-    let results = try result.get()
+    let results = try shared.perform(.init(key: key, claim: claim, writes: writes))
     automatic?.changed(results.count { (try? $0.get()) != nil }, in: key)
     return results
   }
