@@ -139,6 +139,8 @@ final class SQLiteIndexes: IndexStore {
       row.reset()
       let next = try connection.prepare(index.lastRow(after: first, limit: Self.batchRows))
       let last = try next.step() && !next.isNull(0) ? next.int64(0) : nil
+      // No table can be dropped while a statement reads.
+      next.reset()
       if let last { try index.fill(after: first, through: last, on: connection) }
       try connection.run(
         "UPDATE indexes SET progress = \(bind: last) WHERE number = \(bind: index.number)")
