@@ -51,7 +51,11 @@ package final class PostgresTransfer: TransferTarget {
     }
   }
 
-  package func close() { database.close() }
+  /// Another program may use the database afterwards.
+  package func close() {
+    _ = try? guardian.run("SELECT pg_advisory_unlock(\(bind: Self.lock))")
+    database.close()
+  }
 
   // MARK: Tables
 
