@@ -66,11 +66,22 @@ final class SQLiteIndexes: IndexStore {
   private func add(_ spec: IndexSpec, to collection: EntityCollection) throws(ServerError) {
     // Looked at where it is added: others add indexes at the same time.
     _ = try write {
-      (connection: borrowing Connection) throws(SQLiteError) -> Result<Bool, ServerError> in
+      (connection: borrowing Connection) throws(SQLiteError)
+        -> Result<CollectionIndex.Addition, ServerError> in
       let known = try Self.indexes(of: collection, on: connection)
-      let isNew = CollectionIndex.isNew(spec, beside: known.map(\.spec))
-      if case .success(true) = isNew { try Self.make(spec, of: collection, on: connection) }
-      return isNew
+      let addition = CollectionIndex.addition(of: spec, beside: known.map(\.spec))
+      switch addition {
+      case .success(.make): try Self.make(spec, of: collection, on: connection)
+      case .success(.takeOver(let name)):
+        try connection.run(
+          """
+          UPDATE indexes
+          SET name = \(bind: spec.name), spec = \(bind: JSONValue.object(spec.json).text)
+          WHERE collection = \(bind: collection.number) AND name = \(bind: name)
+          """)
+      case .success(.nothing), .failure: break
+      }
+      return addition
     }.get()
   }
 
@@ -170,7 +181,10 @@ final class SQLiteIndexes: IndexStore {
 
   /// No other server uses the data.
   func removeAutomatic(_ name: String, from key: CollectionKey) throws(ServerError) -> Bool {
-    _ = try remove(name, from: key)
+    let isAutomatic = try indexes(of: key).contains {
+      $0.spec.automatic != nil && $0.spec.name.hasSameBytes(as: name)
+    }
+    if isAutomatic { _ = try remove(name, from: key) }
     return true
   }
 

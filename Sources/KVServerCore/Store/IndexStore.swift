@@ -8,7 +8,8 @@ package protocol IndexStore: Sendable {
   func indexes(of collection: CollectionKey) throws(ServerError) -> [CollectionIndex]
 
   /// Adds an index, which `buildNext` fills; the collection is made if there is none. One of the same name and keys stays as it is; with
-  /// other keys, or if there are `CollectionIndex.maxCount`, this throws.
+  /// other keys, or if there are `CollectionIndex.maxCount`, this throws. An automatic one with the same keys becomes this one, as
+  /// far as it is filled.
   func add(_ spec: IndexSpec, to collection: CollectionKey) throws(ServerError)
 
   /// Ends the use of an index, whose rows `buildNext` may still have to remove. False: there is none of this name.
@@ -25,7 +26,8 @@ package protocol IndexStore: Sendable {
     _ spec: IndexSpec, to collection: CollectionKey, within rules: IndexLedger.Rules
   ) throws(ServerError) -> Bool
 
-  /// Removes such an index; false if another server has used it in the last minutes, so it stays.
+  /// Removes such an index; false if another server has used it in the last minutes, so it stays. One that has become the
+  /// administrator's stays too, and is none of these any more.
   func removeAutomatic(_ name: String, from collection: CollectionKey) throws(ServerError) -> Bool
 
   /// Tells other servers that an index is used.
@@ -59,22 +61,32 @@ package struct CollectionIndex: Sendable {
     state = shape == .unusable ? .unusable : isReady ? .ready : .building
   }
 
-  /// Whether `IndexStore.add` has to make an index beside those that a collection has; else it is there already.
-  package static func isNew(
-    _ spec: IndexSpec, beside known: [IndexSpec]
-  ) -> Result<Bool, ServerError> {
-    if let other = known.first(where: { $0.name.hasSameBytes(as: spec.name) }) {
+  /// What adding an index comes to.
+  package enum Addition: Equatable, Sendable {
+    case make
+    /// It is there already.
+    case nothing
+    /// The automatic index of this name has its keys, and gets its name.
+    case takeOver(String)
+  }
+
+  /// What `IndexStore.add` has to do beside the indexes that a collection has.
+  package static func addition(
+    of spec: IndexSpec, beside known: [IndexSpec]
+  ) -> Result<Addition, ServerError> {
+    let alike = known.first { $0.automatic != nil && $0.hasKeys(of: spec) }
+    if let other = known.first(where: { $0.name.hasSameBytes(as: spec.name) }), other != alike {
       guard other == spec else {
         return .failure(
           ServerError(.inputValidationFailed, "there is an index \(spec.name) with other keys"))
       }
-      return .success(false)
+      return .success(.nothing)
     }
     guard known.count(where: { $0.automatic == nil }) < maxCount else {
       return .failure(
         ServerError(.inputValidationFailed, "a collection has at most \(maxCount) indexes"))
     }
-    return .success(true)
+    return .success(alike.map { .takeOver($0.name) } ?? .make)
   }
 
   /// Whether `IndexStore.addAutomatic` has to make an index beside those that a collection has; nil: it is there already.

@@ -34,14 +34,23 @@ final class PostgresIndexes: IndexStore {
   func add(_ spec: IndexSpec, to key: CollectionKey) throws(ServerError) {
     let select = CollectionState.select(key)
     _ = try writer.write(app: key.app, reading: [select]) {
-      (transaction, rows) throws(PostgresError) -> Result<Bool, ServerError> in
+      (transaction, rows) throws(PostgresError) -> Result<CollectionIndex.Addition, ServerError> in
       let state = try collections.make(collections.state(key, rows[0]), in: transaction)
       let others = state.indexes.filter { $0.state != .dropping }
-      let isNew = CollectionIndex.isNew(spec, beside: others.map(\.spec))
-      if case .success(true) = isNew, let number = state.number {
-        try Self.make(spec, in: number, transaction)
+      let addition = CollectionIndex.addition(of: spec, beside: others.map(\.spec))
+      guard let number = state.number else { return addition }
+      switch addition {
+      case .success(.make): try Self.make(spec, in: number, transaction)
+      case .success(.takeOver(let name)):
+        transaction.enqueue(
+          """
+          UPDATE entity_index
+          SET name = \(bind: spec.name), spec = \(bind: JSONValue.object(spec.json).text)
+          WHERE \(Self.isNamed(name, in: key))
+          """)
+      case .success(.nothing), .failure: break
       }
-      return isNew
+      return addition
     }.get()
   }
 
@@ -169,6 +178,11 @@ final class PostgresIndexes: IndexStore {
 
   func removeAutomatic(_ name: String, from key: CollectionKey) throws(ServerError) -> Bool {
     try writer.write(app: key.app) { (transaction, _) throws(PostgresError) in
+      let found = try transaction.run(
+        "SELECT spec FROM entity_index WHERE \(Self.isNamed(name, in: key))")
+      guard !found.isEmpty, (try? IndexSpec(stored: found.text(0, 0)))?.automatic != nil else {
+        return true
+      }
       let limit = transaction.now.milliseconds - Self.keptAfterUse
       transaction.enqueue(
         """

@@ -92,4 +92,21 @@ import Testing
       query, in: key, for: .principal(.master), within: .unlimited)
     #expect(found.count == 1)
   }
+
+  @Test("goes on as the administrator's when he asks for the same keys meanwhile")
+  func takenOver() throws {
+    let store = try open()
+    defer { store.close() }
+    let key = try fill(store)
+    try want(store, key)
+    #expect(try store.indexes.buildNext())
+    try store.indexes.add(try IndexSpec(parsing: #"{"keys":{"n":1}}"#), to: key)
+    var steps = 0
+    while try store.indexes.buildNext() { steps += 1 }
+    #expect(steps == 3)
+    let indexes = try store.indexes.indexes(of: key)
+    #expect(indexes.map(\.spec.name) == ["n_1"] && indexes.first?.state == .ready)
+    #expect(try store.indexes.removeAutomatic(name, from: key))
+    #expect(try states(store, key) == [.ready])
+  }
 }

@@ -84,7 +84,7 @@ import Testing
       try IndexSpec(parsing: "{\"keys\":{\"m\($0)\":1}}")
     }
     let one = try IndexSpec(parsing: #"{"keys":{"x":1}}"#)
-    #expect(try CollectionIndex.isNew(one, beside: own + wanted).get())
+    #expect(try CollectionIndex.addition(of: one, beside: own + wanted).get() == .make)
     func isNew(_ member: String, beside known: [IndexSpec]) throws -> Bool? {
       CollectionIndex.isNew(automatic: try Self.automatic(member), beside: known, within: rules)
     }
@@ -92,6 +92,37 @@ import Testing
     #expect(try isNew("a7", beside: own + wanted) == nil)
     #expect(try isNew("b", beside: wanted) == false)
     #expect(try isNew("m1", beside: own) == false)
+  }
+
+  @Test("become the administrator's when he asks for the same keys, and are never dropped then")
+  func takenOver() throws {
+    let server = try serving()
+    try ask(server, times: 17)
+    #expect(try indexes(server, count: 1) != nil)
+    let body = #"{"keys":{"n":1},"name":"own"}"#
+    for _ in 0..<2 {
+      let own = try server.send(as: .master, "PUT", path + "/_indexes", body: body).expect(200)
+      #expect(own.json["state"] == "ready" && own.json["automatic"] == nil)
+    }
+    #expect(try indexes(server, count: 1)?.first?["name"] == "own")
+    try ask(server, times: 20)
+    try write(server, times: 41)
+    #expect(try indexes(server, count: 1)?.first?["name"] == "own")
+    let explain = [("X-Kvstored-Explain", "true")]
+    let answer = try server.send(as: .master, "GET", query(path, filter), headers: explain)
+    #expect(answer.headers["x-kvstored-explain"]?.contains(#""access":"index""#) == true)
+  }
+
+  @Test("become the administrator's under the same name as well")
+  func takenOverByName() throws {
+    let known = try Self.automatic("n")
+    let own = try IndexSpec(parsing: #"{"keys":{"n":1},"name":"automatic: n"}"#)
+    #expect(try CollectionIndex.addition(of: own, beside: [known]).get() == .takeOver(known.name))
+    let other = try IndexSpec(parsing: #"{"keys":{"m":1},"name":"automatic: n"}"#)
+    #expect(throws: ServerError.self) {
+      try CollectionIndex.addition(of: other, beside: [known]).get()
+    }
+    #expect(try CollectionIndex.addition(of: own, beside: [own, known]).get() == .nothing)
   }
 
   private static func automatic(_ member: String) throws -> IndexSpec {
@@ -103,10 +134,15 @@ import Testing
     let server = try serving()
     try ask(server, times: 17)
     #expect(try indexes(server, count: 1) != nil)
+    try write(server, times: 41)
+    #expect(try indexes(server, count: 0) != nil)
+  }
+
+  /// Writes 100 entities, so many times, and has what that costs looked at.
+  private func write(_ server: TestServer, times: Int) throws {
     let body = "[\((0..<100).map { "{\"m\":\($0)}" }.joined(separator: ","))]"
-    for _ in 0..<41 { try server.send(as: .master, "POST", path, body: body).expect(207) }
+    for _ in 0..<times { try server.send(as: .master, "POST", path, body: body).expect(207) }
     // A scan has what was noted looked at.
     try server.send(as: .master, "GET", query(path, #"{"other":1}"#)).expect(200)
-    #expect(try indexes(server, count: 0) != nil)
   }
 }
