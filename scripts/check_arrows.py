@@ -24,6 +24,7 @@ ORDER = {
     "KVServerCore": [
         "Base",
         "Security",
+        "Identity",
         "Messages",
         "Protocol",
         "Live",
@@ -31,7 +32,6 @@ ORDER = {
         "SQL",
         "Metrics",
         "Logic",
-        "Identity",
         "Service",
     ],
     "KVQuery": [

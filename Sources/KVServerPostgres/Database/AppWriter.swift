@@ -57,7 +57,8 @@ final class AppWriter: Sendable {
     let result = try database.write { (connection) throws(PostgresError) in
       mark = randomBytes(16)
       if !durably { connection.enqueue("SET LOCAL synchronous_commit = off") }
-      let rows = try connection.runAll([Self.begin(app, for: claim, times, mark)] + reading)
+      let rows = try connection.runAll(
+        [Self.begin(app, for: claim, times: times, mark: mark)] + reading)
       guard let first = rows.first, !first.isEmpty else {
         if case .session = claim { throw PostgresError(.noSession, "the session has ended") }
         throw PostgresError(.other, "there is no such app")
@@ -74,7 +75,9 @@ final class AppWriter: Sendable {
     return result
   }
 
-  private static func begin(_ app: Int64, for claim: Claim, _ times: Int, _ mark: [UInt8]) -> SQL {
+  private static func begin(
+    _ app: Int64, for claim: Claim, times: Int, mark: [UInt8]
+  ) -> SQL {
     let hasSession: SQL =
       if case .session(let token) = claim {
         "EXISTS (\(SessionStatements.find(token) as SQL))"
