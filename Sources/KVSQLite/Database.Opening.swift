@@ -56,11 +56,13 @@ extension Database {
 
   /// Opens one more connection for reading.
   static func openReader(_ configuration: Configuration) throws(SQLiteError) -> PooledConnection {
-    let access: Connection.Access = DatabaseFile.isImmutable(configuration.path) ? .immutable : .any
-    let connection = try Connection(opening: configuration.path, for: access)
+    let isImmutable = DatabaseFile.isImmutable(configuration.path)
+    let connection = try Connection(
+      opening: configuration.path, for: isImmutable ? .immutable : .any)
     try prepare(connection, configuration)
     try connection.execute("PRAGMA query_only = 1")
-    return PooledConnection(connection)
+    return PooledConnection(
+      connection, keepingFor: isImmutable ? 0 : configuration.idleSnapshotMilliseconds)
   }
 
   /// What every connection is set to.
