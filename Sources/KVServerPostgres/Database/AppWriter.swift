@@ -24,12 +24,8 @@ final class AppWriter: Sendable {
     let connection: PostgresConnection
     let app: Int64
     let now: Timestamp
-
-    /// The same transaction, so many of its times later.
-    func later(by times: Int) -> Transaction {
-      let now = Timestamp(milliseconds: now.milliseconds + Int64(times))
-      return Transaction(connection: connection, app: app, now: now)
-    }
+    /// How many messages of Live Service it has already: no two have the same time.
+    var messages = 0
 
     /// Has a statement run before the commit.
     func enqueue(_ sql: SQL) { connection.enqueue(sql) }
@@ -48,35 +44,35 @@ final class AppWriter: Sendable {
     }
   }
 
-  /// The same for a transaction that has several `times`, one after the other: that of `body` is the first.
+  /// The same for those who want to know what went wrong.
   func transact<R>(
-    app: Int64, for claim: Claim, times: Int = 1, reading: [SQL], durably: Bool = true,
+    app: Int64, for claim: Claim, reading: [SQL], durably: Bool = true,
     _ body: (Transaction, [ResultRows]) throws(PostgresError) -> R
   ) throws(PostgresError) -> R {
-    var (mark, last): ([UInt8], Int64) = ([], 0)
+    var (mark, time): ([UInt8], Int64) = ([], 0)
     let result = try database.write { (connection) throws(PostgresError) in
       mark = randomBytes(16)
       if !durably { connection.enqueue("SET LOCAL synchronous_commit = off") }
       let rows = try connection.runAll(
-        [Self.begin(app, for: claim, times: times, mark: mark)] + reading)
+        [Self.begin(app, for: claim, mark: mark)] + reading)
       guard let first = rows.first, !first.isEmpty else {
         if case .session = claim { throw PostgresError(.noSession, "the session has ended") }
         throw PostgresError(.other, "there is no such app")
       }
-      last = first.int64(0, 0)
-      let now = Timestamp(milliseconds: last - Int64(times - 1))
-      let transaction = Transaction(connection: connection, app: app, now: now)
+      time = first.int64(0, 0)
+      let transaction = Transaction(
+        connection: connection, app: app, now: Timestamp(milliseconds: time))
       return try body(transaction, Array(rows.dropFirst()))
     } isCommitted: { (connection) throws(PostgresError) in
-      try Self.has(mark, at: last, of: app, on: connection)
+      try Self.has(mark, at: time, of: app, on: connection)
     }
-    clocks.saw(last, of: app)
+    clocks.saw(time, of: app)
     didCommit()
     return result
   }
 
   private static func begin(
-    _ app: Int64, for claim: Claim, times: Int, mark: [UInt8]
+    _ app: Int64, for claim: Claim, mark: [UInt8]
   ) -> SQL {
     let hasSession: SQL =
       if case .session(let token) = claim {
@@ -87,8 +83,7 @@ final class AppWriter: Sendable {
     return """
       WITH taken AS (
         UPDATE app
-        SET clock = \(bind: times) +
-          greatest(clock, (extract(epoch FROM clock_timestamp()) * 1000)::int8 - 1)
+        SET clock = greatest(clock + 1, (extract(epoch FROM clock_timestamp()) * 1000)::int8)
         WHERE number = \(bind: app) AND \(hasSession) RETURNING clock)
       INSERT INTO write_mark (app, at, mark) SELECT \(bind: app), clock, \(bind: mark) FROM taken
       RETURNING at

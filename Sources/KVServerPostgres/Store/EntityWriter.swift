@@ -176,8 +176,11 @@ struct EntityWriter {
     changes.add(LiveChange(id: id, what, acl: acl.resolvingGroups { members[RecordID($0)] ?? [] }))
   }
 
-  /// Stores what was recorded, to be sent to those who listen. The last step.
-  func announce() {
-    LiveJournal.add(.changes(changes), of: collection.key.name, in: transaction)
+  /// Stores what was recorded, to be sent to those who listen. The last step. Gives how many messages that are.
+  @discardableResult
+  func announce() -> Int {
+    let content = LiveAnnouncement.Content.changes(changes)
+    LiveJournal.add(content, of: collection.key.name, in: transaction)
+    return content.count
   }
 }

@@ -72,7 +72,7 @@ final class LiveJournal: LiveHistoryStore {
   static func add(
     _ content: LiveAnnouncement.Content, of topic: String, in transaction: AppWriter.Transaction
   ) -> Int64 {
-    let time = transaction.now.milliseconds &* stepsPerTick &+ 1
+    let time = transaction.now.milliseconds &* stepsPerTick &+ 1 &+ Int64(transaction.messages)
     guard content.count > 0 else { return time }
     let announcement = LiveAnnouncement(
       app: transaction.app, topic: topic, content: content, time: time, isJournaled: true)

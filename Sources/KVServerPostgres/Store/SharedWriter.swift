@@ -5,7 +5,7 @@ internal import KVServerCore
 /// carried out in one transaction. They could only have followed one another; so they wait for the disk together. Safe from any
 /// thread; callers wait.
 ///
-/// Each request has a time of its own, as if it had been alone.
+/// They have the time of the transaction, as the writes of one request have: no reader sees some of them only.
 final class SharedWriter: Sendable {
   typealias Results = Result<[Result<WrittenEntity?, ServerError>], ServerError>
 
@@ -52,8 +52,9 @@ final class SharedWriter: Sendable {
     let id: RecordID
   }
 
-  /// How many requests go together at the most.
+  /// How many requests, and how many writes, go together at the most: fewer than a time has room for their messages.
   private static let maxTogether = 32
+  private static let maxRows = 2_000
 
   private let writer: AppWriter
   private let collections: PostgresCollections
@@ -118,10 +119,10 @@ final class SharedWriter: Sendable {
     }
   }
 
-  /// False: it has one of these rows.
+  /// False: it has one of these rows, or there would be too many.
   private static func add(_ job: Job, to rows: inout Set<Row>) -> Bool {
     let own = job.ids.map { Row(collection: RecordID(job.key.name), id: RecordID($0)) }
-    guard rows.isDisjoint(with: own) else { return false }
+    guard rows.isDisjoint(with: own), rows.count + own.count <= maxRows else { return false }
     rows.formUnion(own)
     return true
   }
@@ -155,17 +156,17 @@ final class SharedWriter: Sendable {
     // Among several, somebody without a session finds that out with the collection.
     let claim = jobs.count == 1 ? jobs[0].claim : .principal(.master)
     return try writer.transact(
-      app: jobs[0].key.app, for: claim, times: jobs.count, reading: jobs.flatMap(\.reading)
+      app: jobs[0].key.app, for: claim, reading: jobs.flatMap(\.reading)
     ) { (transaction, rows) throws(PostgresError) in
+      var transaction = transaction
       var results: [Results] = []
       for (index, job) in jobs.enumerated() {
-        let own = transaction.later(by: index)
         var state = rows[2 * index]
         if index > 0, collections.state(job.key, state, for: job.claim).number == nil {
           // One before it may have made the collection.
-          state = try own.run(job.reading[0])
+          state = try transaction.run(job.reading[0])
         }
-        results.append(try perform(job, over: rows[2 * index + 1], state, in: own))
+        results.append(try perform(job, over: rows[2 * index + 1], state, in: &transaction))
       }
       return results
     }
@@ -173,7 +174,8 @@ final class SharedWriter: Sendable {
 
   /// `rows`: those that it may meet; `state`: what was read of the collection.
   private func perform(
-    _ job: Job, over rows: ResultRows, _ state: ResultRows, in transaction: AppWriter.Transaction
+    _ job: Job, over rows: ResultRows, _ state: ResultRows,
+    in transaction: inout AppWriter.Transaction
   ) throws(PostgresError) -> Results {
     var state = collections.state(job.key, state, for: job.claim)
     let viewer: Viewer
@@ -192,7 +194,7 @@ final class SharedWriter: Sendable {
       case .success(let write): results.append(try entities.perform(write, for: viewer))
       }
     }
-    entities.announce()
+    transaction.messages += entities.announce()
     return .success(results)
   }
 }
