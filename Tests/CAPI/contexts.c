@@ -99,6 +99,134 @@ static void lists_read_in_batches(void) {
   OK(kv_client_close(client));
 }
 
+/* A call that gives `json`. */
+#define GIVES(expected, call) \
+  do { \
+    OK(call); \
+    TEXT(expected, json); \
+    kv_free(json); \
+  } while (0)
+
+static void tells_what_it_knows(void) {
+  open_context(NULL);
+  saved(store, "{\"_id\":\"a\",\"n\":1}");
+  saved(store, "{\"_id\":\"b\",\"n\":1}");
+  GIVES("{\"id\":\"a\",\"state\":\"unchanged\",\"isFault\":true,\"isTemporary\":false,\"version\":null}",
+        kv_context_status(objects, "things", "a", &json, NULL, &error));
+  OK(kv_context_update(objects, "things", "a", "{\"n\":2}", KV_NUL_TERMINATED, &error));
+  OK(kv_context_insert(objects, "things", "{\"_id\":\"c\"}", KV_NUL_TERMINATED, NULL, NULL, &error));
+  OK(kv_context_delete(objects, "things", "b", &error));
+  OK(kv_context_status(objects, "things", "a", &json, NULL, &error));
+  CHECK(strstr(json, "\"state\":\"updated\",\"isFault\":false") != NULL);
+  CHECK(strstr(json, "\"version\":null") == NULL);
+  kv_free(json);
+  GIVES("{\"inserted\":[{\"collection\":\"things\",\"id\":\"c\"}],\"updated\":[{\"collection\":\"things\",\"id\":\"a\"}],"
+          "\"deleted\":[{\"collection\":\"things\",\"id\":\"b\"}]}",
+        kv_context_changes(objects, &json, NULL, &error));
+  OK(kv_context_rollback(objects, &error));
+  GIVES("{\"inserted\":[],\"updated\":[],\"deleted\":[]}",
+        kv_context_changes(objects, &json, NULL, &error));
+  close_context();
+}
+
+static void groups_are_undone_and_redone(void) {
+  open_context(NULL);
+  saved(store, "{\"_id\":\"a\",\"n\":1}");
+  OK(kv_context_undo_begin(objects, &error));
+  OK(kv_context_update(objects, "things", "a", "{\"n\":2}", KV_NUL_TERMINATED, &error));
+  OK(kv_context_update(objects, "things", "a", "{\"m\":3}", KV_NUL_TERMINATED, &error));
+  OK(kv_context_undo_end(objects, &error));
+  FAILS(KV_MISUSE, "group", kv_context_undo_end(objects, &error));
+  OK(kv_context_undo(objects, &error));
+  object_is("a", "{\"_id\":\"a\",\"n\":1}");
+  OK(kv_context_redo(objects, &error));
+  object_is("a", "{\"_id\":\"a\",\"n\":2,\"m\":3}");
+  STATUS(KV_DONE, kv_context_redo(objects, &error));
+  OK(kv_context_save(objects, NULL, NULL, &error));
+  OK(kv_context_undo(objects, &error));
+  object_is("a", "{\"_id\":\"a\",\"n\":1}");
+  close_context();
+}
+
+static void held_objects_are_checked(void) {
+  const char *held = "[{\"collection\":\"things\",\"id\":\"a\"}]";
+  open_context(NULL);
+  saved(store, "{\"_id\":\"a\",\"n\":1}");
+  object_is("a", "{\"_id\":\"a\",\"n\":1}");
+  OK(kv_context_hold(objects, held, KV_NUL_TERMINATED, &error));
+  OK(kv_context_statistics(objects, &json, NULL, &error));
+  CHECK(strstr(json, "\"held\":1") != NULL);
+  kv_free(json);
+  OK(kv_context_update(objects, "things", "a", "{\"m\":5}", KV_NUL_TERMINATED, &error));
+  saved(store, "{\"_id\":\"a\",\"n\":2}");
+  object_is("a", "{\"_id\":\"a\",\"n\":1,\"m\":5}");
+  FAILS(KV_CONFLICT, "changed", kv_context_save(objects, NULL, NULL, &error));
+  OK(kv_context_conflicts(objects, &json, NULL, &error));
+  CHECK(strstr(json, "\"read\":{\"_id\":\"a\",\"n\":1},\"object\":{\"_id\":\"a\",\"n\":1,\"m\":5},\"stored\":{\"_id\":\"a\",\"n\":2}") !=
+        NULL);
+  kv_free(json);
+  OK(kv_context_refresh(objects, held, KV_NUL_TERMINATED, 1, &error));
+  object_is("a", "{\"_id\":\"a\",\"n\":2,\"m\":5}");
+  OK(kv_context_refresh(objects, NULL, 0, 0, &error));
+  object_is("a", "{\"_id\":\"a\",\"n\":2}");
+  OK(kv_context_release(objects, held, KV_NUL_TERMINATED, &error));
+  FAILS(KV_INVALID, "", kv_context_hold(objects, "[{\"collection\":1}]", KV_NUL_TERMINATED, &error));
+  close_context();
+}
+
+static void relationships_are_followed(void) {
+  open_context("{\"relationships\":{\"comments\":{\"thing\":{\"to\":\"things\",\"key\":\"thingId\"}},"
+               "\"things\":{\"comments\":{\"to\":\"comments\",\"inverseKey\":\"thingId\"}}}}");
+  kv_store *comments = opened_store(client, "comments", "sync");
+  for (int i = 0; i < 20; i++) {
+    char text[80];
+    snprintf(text, sizeof text, "{\"_id\":\"t%d\"}", i);
+    saved(store, text);
+    snprintf(text, sizeof text, "{\"_id\":\"c%d\",\"thingId\":\"t%d\"}", i, i);
+    saved(comments, text);
+  }
+  GIVES("[{\"name\":\"thing\",\"to\":\"things\",\"toMany\":false}]",
+        kv_context_relationships(objects, "comments", &json, NULL, &error));
+  kv_results *found = NULL;
+  const char *prefetching = "{\"relationshipKeyPathsForPrefetching\":[\"thing\"]}";
+  OK(kv_context_fetch(objects, "comments", prefetching, KV_NUL_TERMINATED, NULL, &found, &error));
+  const char *record = NULL;
+  for (uint64_t i = 0; i < 20; i++) {
+    char id[10], expected[20];
+    kv_results *related = NULL;
+    snprintf(id, sizeof id, "c%d", (int)i);
+    snprintf(expected, sizeof expected, "{\"_id\":\"t%d\"}", (int)i);
+    OK(kv_context_related(objects, "comments", id, "thing", NULL, 0, &related, &error));
+    OK(kv_results_get(related, 0, &record, NULL, NULL, &error));
+    TEXT(expected, record);
+    kv_results_close(related);
+  }
+  kv_results_close(found);
+  OK(kv_context_statistics(objects, &json, NULL, &error));
+  CHECK(strstr(json, "\"relationshipReads\":1,") != NULL);
+  kv_free(json);
+  kv_results *none = NULL;
+  FAILS(KV_INVALID, "", kv_context_related(objects, "comments", "c1", "nothing", NULL, 0, &none, &error));
+  kv_store_close(comments);
+  close_context();
+}
+
+static void uris_name_objects(void) {
+  open_context(NULL);
+  saved(store, "{\"_id\":\"a/b\"}");
+  OK(kv_context_describe(objects, "things", "a/b", &json, NULL, &error));
+  CHECK(strstr(json, "{\"collection\":\"things\",\"id\":\"a/b\",\"reference\":\"a/b\",\"uri\":\"") == json);
+  char uri[300];
+  const char *start = strstr(json, "\"uri\":\"") + 7;
+  snprintf(uri, sizeof uri, "%.*s", (int)strcspn(start, "\""), start);
+  char *described = json;
+  GIVES(described,
+        kv_context_locate(objects, uri, &json, NULL, &error));
+  kv_free(described);
+  FAILS(KV_INVALID, "", kv_context_locate(objects, "file:///etc/passwd", &json, NULL, &error));
+  close_context();
+}
+
 static char told[200];
 
 static void on_change(void *context, const kv_event *event) {
@@ -143,6 +271,11 @@ int main(void) {
   RUN("a save writes what was inserted, updated and deleted", inserts_updates_deletes);
   RUN("a function decides conflicts", a_function_decides);
   RUN("faults are read in batches", lists_read_in_batches);
+  RUN("a context tells what it knows of an object, and what it has changed", tells_what_it_knows);
+  RUN("a group of edits is undone and made again, also once it was saved", groups_are_undone_and_redone);
+  RUN("objects that are held are saved only as they were read; refreshing takes them as they are", held_objects_are_checked);
+  RUN("relationships are followed for all objects of a batch at once", relationships_are_followed);
+  RUN("a URI names an object", uris_name_objects);
   RUN("a list follows the edits of its context and what others save", lists_follow);
   return finish();
 }
