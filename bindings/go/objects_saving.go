@@ -121,18 +121,19 @@ func (x *Context) Rollback() error {
 	return err
 }
 
-// UndoGroup makes the edits of a function one, for Undo.
-func (x *Context) UndoGroup(edit func() error) error {
-	_, err := x.run(func(left **C.kv_error) C.kv_status { return C.kv_context_undo_begin(x.handle, left) })
+// UndoGroup makes the edits of a function one, for Undo, also if it fails.
+func (x *Context) UndoGroup(edit func() error) (err error) {
+	_, err = x.run(func(left **C.kv_error) C.kv_status { return C.kv_context_undo_begin(x.handle, left) })
 	if err != nil {
 		return err
 	}
-	failure := edit()
-	_, err = x.run(func(left **C.kv_error) C.kv_status { return C.kv_context_undo_end(x.handle, left) })
-	if failure != nil {
-		return failure
-	}
-	return err
+	defer func() {
+		_, failure := x.run(func(left **C.kv_error) C.kv_status { return C.kv_context_undo_end(x.handle, left) })
+		if err == nil {
+			err = failure
+		}
+	}()
+	return edit()
 }
 
 // Undo takes the last edit, or group of edits, back; false: there is none.
