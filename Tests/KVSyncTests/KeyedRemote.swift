@@ -4,7 +4,7 @@ import KVQuery
 import KVSync
 
 /// A backend in memory whose records are of a format, with versions that count up. What it gives may be late: see
-/// `showDeletion`.
+/// `showDeletion` and `showLate`.
 ///
 /// `@unchecked Sendable`: a lock protects what it has.
 final class KeyedRemote: Remote, @unchecked Sendable {
@@ -14,6 +14,8 @@ final class KeyedRemote: Remote, @unchecked Sendable {
   private let written = Monitor(8)
   /// What its answers show as deleted, whatever it has.
   private let deletions = Monitor<[RecordID: RecordVersion]>([:])
+  /// What its answers to queries show of a record.
+  private let late = Monitor<[RecordID: JSONObject]>([:])
 
   init(_ format: RecordFormat) { self.format = format }
 
@@ -39,14 +41,36 @@ final class KeyedRemote: Remote, @unchecked Sendable {
     deletions.withLock { $0[RecordID(key)] = RecordVersion("\(version)") }
   }
 
+  /// From now on queries find a record as this, version included; by its id it is found as it is.
+  func showLate(_ record: JSONObject, as key: String) {
+    late.withLock { $0[RecordID(key)] = record }
+  }
+
   func find(
     _ query: Query, in collection: String, call: Call,
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
-    let deleted = deletions.withLock { $0 }
-    let all = records.withLock { records in
-      records.filter { deleted[$0.key] == nil }.values.map { JSONValue.object($0).bytes }
+    let late = late.withLock { $0 }
+    let records = records.withLock { $0 }.map { (key: $0.key, record: late[$0.key] ?? $0.value) }
+    return try lend(query, of: records, to: receive)
+  }
+
+  func find(
+    ids: [String], in collection: String, call: Call,
+    receive: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    let records = records.withLock { records in
+      ids.compactMap { id in records[RecordID(id)].map { (key: RecordID(id), record: $0) } }
     }
+    return try lend(Query(), of: records, to: receive)
+  }
+
+  private func lend(
+    _ query: Query, of records: [(key: RecordID, record: JSONObject)],
+    to receive: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    let deleted = deletions.withLock { $0 }
+    let all = records.filter { deleted[$0.key] == nil }.map { JSONValue.object($0.record).bytes }
     let matcher = query.of(format).matcher
     let found = all.filter { (try? matcher?.matches($0)) ?? true }
     let shown = query.of(format).shown(found)
@@ -70,8 +94,15 @@ final class KeyedRemote: Remote, @unchecked Sendable {
     return CountAnswer(count: count, startedAt: nil)
   }
 
+  var removesByReading: Bool { true }
+
   func remove(_ query: Query, in collection: String, call: Call) throws(StoreError) -> Int {
-    throw StoreError(.unsupported, "No removal by queries.")
+    var found: [String] = []
+    _ = try find(query, in: collection, call: call) { batch in
+      found += batch.outlines.compactMap(\.id)
+    }
+    for id in found { _ = try apply(.delete(id: id)) }
+    return found.count
   }
 
   func send(

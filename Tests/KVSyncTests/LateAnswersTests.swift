@@ -98,6 +98,34 @@ import Testing
     #expect(try versionHere == nil)
   }
 
+  // MARK: Deleting what matches there
+
+  private func removeThere(_ filter: String) throws -> Int {
+    let options = CallOptions(readPolicy: .forceLocal, writePolicy: .forceNetwork, call: Call())
+    return try engine.remove(try Query(filter: filter), options).value
+  }
+
+  @Test("does not keep there what is deleted because of what is known here") func removesMissed()
+    throws
+  {
+    let before = try #require(remote["a"])
+    try remote.publish(["id": "a", "n": 2])
+    _ = try engine.pull(Query(), Call())
+    remote.showLate(before, as: "a")
+    #expect(try removeThere(#"{"n":2}"#) == 1)
+    #expect(remote["a"] == nil)
+    #expect(try versionHere == nil)
+  }
+
+  @Test("deletes nothing that others have changed so that it does not match") func keepsChanged()
+    throws
+  {
+    try remote.publish(["id": "a", "n": 2])
+    #expect(try removeThere(#"{"n":1}"#) == 0)
+    #expect(remote["a"]?["n"] == 2)
+    #expect(try versionHere == RecordVersion("10"))
+  }
+
   @Test("brings back what an earlier read of everything did not show") func takesMissed() throws {
     let before = try #require(remote["a"])
     remote.show(nil, as: "a")

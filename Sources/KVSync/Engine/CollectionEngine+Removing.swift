@@ -61,8 +61,14 @@ extension CollectionEngine {
       let direct = try DirectWriter(self, options.call)
       let count = try direct.removing(query) { () throws(StoreError) in
         let count = try direct.remote.remove(query, in: collection, call: options.call)
-        if let local { try forgetRemoved(query, local) }
-        return count
+        guard let local else { return count }
+        let ids = try ids(of: query, local)
+        guard direct.remote.removesByReading else {
+          try forget(ids, local)
+          return count
+        }
+        let refresher = Refresher(self, local, remote: direct.remote, call: options.call)
+        return try count + removeMissed(ids, query, by: refresher)
       }
       return Answered(count, isLocal: false)
     case .silentLocalThenNetwork, .localThenNetwork:
@@ -123,10 +129,16 @@ extension CollectionEngine {
     }
   }
 
+  // MARK: What matches here
+
   /// After a delete by query on the backend: the same here, except for what has changes to send.
-  private func forgetRemoved(
-    _ query: Query, _ local: any EntityReader & Replica
-  ) throws(StoreError) {
+  private func forget(_ ids: [String], _ local: any Replica) throws(StoreError) {
+    try sendGate.fence.settling(ids) { () throws(StoreError) in
+      _ = try local.forget(ids, in: collection)
+    }
+  }
+
+  private func ids(of query: Query, _ local: any EntityReader) throws(StoreError) -> [String] {
     let cursor = try local.find(query.selection, in: collection, writtenSince: nil)
     defer { cursor.close() }
     var ids: [String] = []
@@ -134,8 +146,29 @@ extension CollectionEngine {
     {
       if let id { ids.append(id) }
     }
-    try sendGate.fence.settling(ids) { () throws(StoreError) in
-      _ = try local.forget(ids, in: collection)
+    return ids
+  }
+
+  /// After a delete by query on a backend that reads what matches: brings what matches here up to date, and deletes what that
+  /// read has missed, unless others have changed it so that it no longer matches. Gives how many it has deleted there.
+  private func removeMissed(
+    _ ids: [String], _ query: Query, by refresher: Refresher
+  ) throws(StoreError) -> Int {
+    let removal = MatchingRemoval(
+      refresher.remote, query.selection, in: collection, call: refresher.call)
+    var (ids, removed) = (ids, 0)
+    for _ in 0..<MatchingRemoval.maxAttempts {
+      var there: [(id: String, entity: BackendEntity)] = []
+      try refresher.refresh(ids) { there.append(($0.text, $1)) }
+      var deletions: [(id: String, write: RemoteWrite)] = []
+      for (id, entity) in there {
+        if let write = try removal.deletion(of: id, entity) { deletions.append((id, write)) }
+      }
+      guard !deletions.isEmpty else { return removed }
+      var changed: [String] = []
+      removed += try removal.send(deletions.map(\.write), changed: &changed)
+      ids = deletions.map(\.id)
     }
+    throw StoreError(.conflict, "Others keep changing what is to be removed.")
   }
 }

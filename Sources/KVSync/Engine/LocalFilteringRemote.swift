@@ -20,6 +20,7 @@ package final class LocalFilteringRemote: Remote {
   }
   package var sendsDifferences: Bool { remote.sendsDifferences }
   package var hasOneQueue: Bool { remote.hasOneQueue }
+  package var removesByReading: Bool { remote.removesByReading }
 
   /// How a query is put to the backend.
   private enum RemoteForm {

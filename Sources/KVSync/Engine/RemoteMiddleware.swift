@@ -34,6 +34,7 @@ extension RemoteMiddleware {
   }
   package var sendsDifferences: Bool { remote.sendsDifferences }
   package var hasOneQueue: Bool { remote.hasOneQueue }
+  package var removesByReading: Bool { remote.removesByReading }
 
   package func find(
     _ query: Query, in collection: String, call: Call,

@@ -33,6 +33,10 @@ package protocol Remote: AnyObject, Sendable {
   /// lead to those of other collections.
   var hasOneQueue: Bool { get }
 
+  /// Whether `remove` reads what matches and deletes that: of such a read, records may be missing that were changed
+  /// shortly before.
+  var removesByReading: Bool { get }
+
   // MARK: Reading
 
   /// Reads what a query selects: its filter, order, skip and limit, and the members that its fields name. Only
@@ -109,6 +113,7 @@ extension Remote {
   package func check(condition: Predicate, in collection: String) throws(StoreError) {}
   package var sendsDifferences: Bool { false }
   package var hasOneQueue: Bool { false }
+  package var removesByReading: Bool { false }
 
   /// Asks for them by a query.
   package func find(

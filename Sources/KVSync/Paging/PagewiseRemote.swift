@@ -140,6 +140,8 @@ extension PagewiseRemote {
 
   // MARK: Deleting
 
+  package var removesByReading: Bool { true }
+
   /// Reads what matches, and deletes it one by one: where the backend keeps conditions, only what has not changed since,
   /// and where it evaluates them, only what still matches. What has changed is looked at again.
   package func remove(
@@ -164,60 +166,6 @@ extension PagewiseRemote {
     guard writes.isEmpty else {
       throw StoreError(.conflict, "Others keep changing what is to be removed.")
     }
-    return removed
-  }
-}
-
-/// The deletion of what a query selects on a backend that is asked for each record by itself.
-private struct MatchingRemoval {
-  /// How often a record is tried that others change.
-  static let maxAttempts = 5
-
-  private let remote: any Remote
-  private let query: Query
-  private let matcher: Matcher
-  private let isEvaluated: Bool
-  private let collection: String
-  private let call: Call
-
-  init(_ remote: any Remote, _ query: Query, in collection: String, call: Call) {
-    (self.remote, self.query, self.collection, self.call) = (remote, query, collection, call)
-    matcher = Matcher(query.filter, of: remote.format(of: collection))
-    isEvaluated =
-      remote.evaluatesConditions && query.filter != .everything
-      && (try? remote.check(condition: query.filter, in: collection)) != nil
-  }
-
-  func deletions(of batch: RecordBatch) throws(StoreError) -> [RemoteWrite] {
-    let selected = try batch.filtered { (record) throws(StoreError) in
-      try matcher.selects(record)
-    }
-    return zip(try selected.ids(), selected.outlines).map {
-      .delete(id: $0, if: condition($1.version(in: selected.bytes)))
-    }
-  }
-
-  private func condition(_ version: RecordVersion?) -> RemoteCondition {
-    guard let version, remote.keepsConditions else { return .none }
-    return isEvaluated ? .matches(query.filter, version) : .version(version)
-  }
-
-  /// Gives how many were deleted. `changed` receives those whose condition was not met.
-  func send(_ writes: [RemoteWrite], changed: inout [String]) throws(StoreError) -> Int {
-    var (removed, refused): (Int, [String]) = (0, [])
-    var failure: StoreError?
-    remote.send(writes, in: collection, call: call) { index, result in
-      switch (result, writes[index]) {
-      case (.success(.deleted(let count, _)), _): removed += count
-      case (.failure(let error), .delete(let id, let condition))
-      where error.kind == .conflict && condition != .none:
-        refused.append(id)
-      case (.failure(let error), _): failure = failure ?? error
-      case (.success, _): break
-      }
-    }
-    if let failure { throw failure }
-    changed += refused
     return removed
   }
 }
