@@ -11,8 +11,6 @@ import KVTransport
 final class AppSyncConnection: FaultyLine, WorldConnection, @unchecked Sendable {
   private let server: AppSyncWorld
   private let pageSize: Int
-  /// The versions that this client was told of.
-  private var told: [String: Int64] = [:]
   private var socket: WorldSocket?
   /// How many of the published messages were sent, and those that others overtake.
   private var sent = 0
@@ -55,26 +53,15 @@ final class AppSyncConnection: FaultyLine, WorldConnection, @unchecked Sendable 
       let answer = try exchange(mayDouble: !operation.sendsLists) {
         server.delay(operation)
       } _: { () throws(StoreError) in
-        server.answer(operation, &random, staleness: weather.staleReads, sees: told)
+        server.answer(operation, &random, staleness: weather.staleReads) { [unowned self] id in
+          versionHere(id).flatMap { Int64($0.text) } ?? 0
+        }
       }
-      note(answer)
       return HTTPResponse(head: HTTPHead(status: 200), body: answer.bytes)
     } catch {
       guard error.kind == .server else { throw error }
       return HTTPResponse(head: HTTPHead(status: 503), body: [])
     }
-  }
-
-  /// Remembers what an answer has told of.
-  private func note(_ answer: JSONValue) {
-    for member in answer["data"]?.objectValue?.members ?? [] {
-      for item in member.value["items"]?.arrayValue ?? [member.value] { noteItem(item) }
-    }
-  }
-
-  private func noteItem(_ item: JSONValue) {
-    guard let id = item["id"]?.stringValue, let version = item["_version"]?.intValue else { return }
-    told[id] = max(told[id] ?? 0, version)
   }
 
   // MARK: Messages
@@ -129,7 +116,6 @@ final class AppSyncConnection: FaultyLine, WorldConnection, @unchecked Sendable 
   }
 
   private func deliver(_ message: (field: String, item: JSONValue), over socket: WorldSocket) {
-    noteItem(message.item)
     socket.tell(message.field, message.item)
   }
 }

@@ -114,16 +114,17 @@ final class AppSyncWorld: WorldBackend, @unchecked Sendable {
     return nil
   }
 
-  /// Carries an operation out. `sees`: the version of a record that the caller is known to have; a read may be late with
-  /// what the caller knows already. `staleness`: how likely that is, in percent.
+  /// Carries an operation out. `versionHere`: the version of a record that the caller's file has; a read may be late with
+  /// what the caller has already: of anything else it would never hear again. `staleness`: how likely that is, in percent.
   func answer(
-    _ operation: Operation, _ random: inout Seed, staleness: UInt64, sees: [String: Int64]
+    _ operation: Operation, _ random: inout Seed, staleness: UInt64,
+    versionHere: (String) -> Int64
   ) -> JSONValue {
     switch operation {
     case .sync(let variables):
       let page = page(variables, &random) { row, random in
         let id = row.members["id"]?.stringValue ?? ""
-        guard let old = former[id], (sees[id] ?? 0) >= row.version,
+        guard let old = former[id], versionHere(id) >= row.version,
           random.next() % 100 < staleness
         else { return row }
         return old

@@ -27,6 +27,20 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     throw dead
   }
 
+  /// The latest version that the file has of a record, of what a change of it started from, or of its deletion, whether or
+  /// not the process lives.
+  func version(
+    of id: String, in collection: String, _ format: RecordFormat
+  ) -> RecordVersion? {
+    let here = try? real.backendVersions(of: [id], in: collection).first ?? nil
+    let gone = try? real.tombstone(of: id, in: collection)?.version
+    let base = try? real.pending(id, in: collection)?.base.flatMap { format.version(of: $0) }
+    let versions = [here, gone, base].compactMap { $0 }
+    return versions.dropFirst().reduce(versions.first) { newest, version in
+      newest.map { format.versionOrder.newer($0, version) }
+    }
+  }
+
   func entity(
     _ id: String, in collection: String, writtenSince: Timestamp?
   ) throws(StoreError) -> [UInt8]? {

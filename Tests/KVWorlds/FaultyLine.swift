@@ -1,4 +1,5 @@
 import KVBase
+package import KVJSON
 package import KVSync
 package import KVTestSupport
 
@@ -29,6 +30,8 @@ package class FaultyLine: @unchecked Sendable {
   package var deliver: (inout Seed) -> Void = { _ in }
   /// What others do before a request arrives that is overtaken.
   package var before: (inout Seed) -> Void = { _ in }
+  /// The version of a record, or of its deletion, that the client's file has; nil: none.
+  package var versionHere: (String) -> RecordVersion? = { _ in nil }
   /// Runs before the backend carries a request out, while its answer travels, and between the parts of an answer.
   package var pause: () -> Void = {}
 

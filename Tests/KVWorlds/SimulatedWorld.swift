@@ -190,6 +190,9 @@ private final class Member {
     store = try Self.open(path, format, ids: self.ids)
     engine = Self.engine(store, connection, of: backend.collection, number: number)
     engine.setConflictHandler(handler)
+    line.versionHere = { [unowned self] id in
+      store.version(of: id, in: self.collection, format)
+    }
     line.meanwhile = { [unowned self] random in
       random.next() % 2 == 0
         ? update(&random, .forceLocal) : delete(&random, .forceLocal)
