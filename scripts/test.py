@@ -156,7 +156,7 @@ SECTIONS = [
     ),
     Section(
         "worlds",
-        "10,000 simulated worlds of Kinvey, 2,500 of AppSync: nothing lost, doubled or divergent",
+        "10,000 simulated worlds of Kinvey, 10,000 of AppSync: nothing lost, doubled or divergent",
         ["scripts/play-worlds"],
         limit=1800,
         builds_in=".build",

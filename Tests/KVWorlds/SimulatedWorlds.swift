@@ -11,10 +11,6 @@ package struct SimulatedWorlds: Sendable {
     package let findings: [String]
   }
 
-  /// The largest number of worlds of AppSync, unless others are asked for: of the same 10,000 each time, four end with a
-  /// record too many, or with a client that differs, and the first of these is the 2,887th.
-  private static let maxOfAppSync = 2_500
-
   private let worlds: [(kind: WorldKind, seed: Seed)]
 
   /// What the environment asks for. `KV_WORLDS`: how many of each kind, otherwise `count`. Those of Kinvey's backend are drawn
@@ -30,10 +26,9 @@ package struct SimulatedWorlds: Sendable {
     let start = Self.variable("KV_APPSYNC_START").flatMap { UInt64($0) }
     var fixed = Seed(start ?? 20_240_521)
     let count = Self.variable("KV_WORLDS").flatMap { Int($0) } ?? count
-    let countOfAppSync = start == nil ? min(count, Self.maxOfAppSync) : count
     worlds =
       (0..<count).map { _ in (.keyValue, Seed(drawn.next() >> 1)) }
-      + (0..<countOfAppSync).map { _ in (.appSync, Seed(fixed.next() >> 1)) }
+      + (0..<count).map { _ in (.appSync, Seed(fixed.next() >> 1)) }
   }
 
   package static func variable(_ name: String) -> String? {
