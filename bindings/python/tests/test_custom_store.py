@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 import kvstore
+import kvstore.aio
 from kvstore.backend import (
     Change,
     Conflicts,
@@ -307,6 +309,31 @@ def test_a_store_chooses_ids_and_references_follow(tmp_path: Path) -> None:
         late = ctx.insert("bugs", {"title": "late"}).id
         assert ctx.save().permanent_ids == [("bugs", late, "chosen-late")]
         assert ctx.get("bugs", late).title == "late"
+
+
+def test_a_task_obtains_ids_and_decides_conflicts(tmp_path: Path) -> None:
+    async def run() -> None:
+        box = ChoosingBox()
+        options: dict[str, Any] = {"store": "box", "data_directory": tmp_path}
+        with kvstore.register_store("box", box):
+            async with kvstore.aio.Client(app_key="kid", **options) as client:
+                ctx = await client.context()
+                bug = await ctx.insert("bugs", {"title": "b"})
+                temporary = bug.id
+                obtained = await ctx.obtain_permanent_ids()
+                assert obtained == [("bugs", temporary, "chosen-b")]
+                await ctx.save()
+                await ctx.update(bug, title="mine")
+                box.records["bugs", "chosen-b"].update(title="theirs", rev=7)
+                with pytest.raises(kvstore.ConflictError):
+                    await ctx.save()
+                (conflict,) = await ctx.conflicts()
+                await ctx.resolve(conflict, {**(conflict.stored or {}), "title": "both"})
+                await ctx.save()
+                assert box.records["bugs", "chosen-b"]["title"] == "both"
+                await ctx.close()
+
+    asyncio.run(run())
 
 
 def test_a_context_fetches_from_its_store_with_its_changes(tmp_path: Path) -> None:

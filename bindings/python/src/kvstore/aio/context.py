@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from .. import context as blocking
 from .. import fetched
@@ -110,6 +110,16 @@ class Context(Closing):
     async def conflicts(self) -> list[MergeConflict]:
         """Return the conflicts of the last save."""
         return await in_thread(self.blocking.conflicts)
+
+    async def resolve(
+        self, conflict: MergeConflict, decision: Literal["stored", "object"] | Mapping[str, Any]
+    ) -> None:
+        """Decide a conflict of the last save: see :meth:`kvstore.Context.resolve`."""
+        await in_thread(self.blocking.resolve, conflict, decision)
+
+    async def obtain_permanent_ids(self) -> list[tuple[str, str, str]]:
+        """Ask a store that chooses ids: see :meth:`kvstore.Context.obtain_permanent_ids`."""
+        return await in_thread(self.blocking.obtain_permanent_ids)
 
     async def rollback(self) -> None:
         """Drop all unsaved changes."""
