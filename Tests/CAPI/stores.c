@@ -195,9 +195,134 @@ static void registers_what_is_whole(void) {
   becomes(4, &cell.frees);
 }
 
+/* The same for the same place. */
+static void on_load_at(void *context, uint64_t request, const char *json, size_t length) {
+  char answer[80];
+  unsigned long place = 5381;
+  (void)context, (void)length;
+  for (const char *at = strstr(json, "\"dataDirectory\":\"") + 17; *at != '"'; at++) place = place * 33 + (unsigned char)*at;
+  snprintf(answer, sizeof answer, "{\"type\":\"cell\",\"uuid\":\"at-%lx\"}", place);
+  complete(request, answer);
+}
+
+static void on_values(void *context, uint64_t request, const char *json, size_t length) {
+  if (strstr(json, "\"owners\"")) {
+    complete(request, "{\"records\":[{\"_id\":\"owner\"}]}");
+  } else {
+    on_read(context, request, json, length);
+  }
+}
+
+static void on_relationship(void *context, uint64_t request, const char *json, size_t length) {
+  (void)length;
+  CHECK(strstr(json, "\"relationship\":\"things\"") && strstr(json, "\"ids\":[\"owner\"]"));
+  ((cell *)context)->saves++;
+  complete(request, "{\"related\":[[\"a\"]]}");
+}
+
+static void on_obtain_ids(void *context, uint64_t request, const char *json, size_t length) {
+  (void)context, (void)length;
+  CHECK(strstr(json, "{\"objects\":[{\"collection\":\"things\"") == json);
+  complete(request, "{\"ids\":[\"a\"]}");
+}
+
+static kv_status opened_at(const char *directory, kv_client **client, kv_error **error_out) {
+  char options[512];
+  snprintf(options, sizeof options, "{\"appKey\":\"kid\",\"store\":\"cell\",\"dataDirectory\":\"%s\"}", directory);
+  return kv_client_open(options, KV_NUL_TERMINATED, client, error_out);
+}
+
+static void finds_what_belongs_together(void) {
+  const char *options =
+      "{\"relationships\":{\"owners\":{\"things\":{\"to\":\"things\",\"inverseKey\":\"owner\"}}}}";
+  cell cell = {.is_there = 1};
+  kv_store_type own = functions;
+  kv_client *client = NULL;
+  kv_context *objects = NULL;
+  kv_results *related = NULL;
+  const char *record = NULL;
+  own.values = on_values;
+  own.relationship = on_relationship;
+  OK(kv_store_type_register("cell", NULL, 0, &own, &cell, on_free, &error));
+  OK(opened(30, &client, &error));
+  OK(kv_context_open(client, options, &objects, &error));
+  OK(kv_context_related(objects, "owners", "owner", "things", NULL, 0, &related, &error));
+  NUMBER(1, cell.saves);
+  OK(kv_results_get(related, 0, &record, NULL, NULL, &error));
+  TEXT(RECORD, record);
+  kv_results_close(related);
+  kv_context_close(objects);
+  OK(kv_store_type_unregister("cell", &error));
+  OK(kv_client_close(client));
+  becomes(1, &cell.frees);
+}
+
+static void chooses_ids(void) {
+  cell cell = {0};
+  kv_store_type own = functions;
+  kv_client *client = NULL;
+  kv_context *objects = NULL;
+  char *temporary = NULL, *json = NULL;
+  own.obtain_ids = on_obtain_ids;
+  OK(kv_store_type_register("cell", NULL, 0, &own, &cell, on_free, &error));
+  OK(opened(30, &client, &error));
+  OK(kv_context_open(client, NULL, &objects, &error));
+  OK(kv_context_insert(objects, "things", "{\"n\":1}", KV_NUL_TERMINATED, &temporary, NULL, &error));
+  OK(kv_context_status(objects, "things", temporary, &json, NULL, &error));
+  CHECK(strstr(json, "\"isTemporary\":true") != NULL);
+  kv_free(json);
+  OK(kv_context_obtain_ids(objects, &json, NULL, &error));
+  CHECK(strstr(json, temporary) && strstr(json, "\"id\":\"a\""));
+  kv_free(json);
+  OK(kv_context_save(objects, NULL, NULL, &error));
+  OK(kv_context_get(objects, "things", temporary, &json, NULL, &error));
+  TEXT("{\"n\":1,\"_id\":\"a\"}", json);
+  kv_free(json);
+  kv_free(temporary);
+  kv_context_close(objects);
+  OK(kv_store_type_unregister("cell", &error));
+  OK(kv_client_close(client));
+  becomes(1, &cell.frees);
+}
+
+static void names_objects_by_its_place(void) {
+  cell cell = {.is_there = 1};
+  kv_store_type own = functions;
+  char places[2][300], *described = NULL, *json = NULL, uri[300];
+  own.load = on_load_at;
+  OK(kv_store_type_register("cell", NULL, 0, &own, &cell, on_free, &error));
+  for (int i = 0; i < 2; i++) snprintf(places[i], sizeof places[i], "%s", fresh_directory());
+  /* The first place twice, then the other. */
+  for (int launch = 0; launch < 3; launch++) {
+    kv_client *client = NULL;
+    kv_context *objects = NULL;
+    OK(opened_at(places[launch / 2], &client, &error));
+    OK(kv_context_open(client, NULL, &objects, &error));
+    if (launch == 0) {
+      OK(kv_context_describe(objects, "things", "a", &described, NULL, &error));
+      const char *start = strstr(described, "\"uri\":\"") + 7;
+      snprintf(uri, sizeof uri, "%.*s", (int)strcspn(start, "\""), start);
+    } else if (launch == 1) {
+      OK(kv_context_locate(objects, uri, &json, NULL, &error));
+      TEXT(described, json);
+      kv_free(json);
+    } else {
+      FAILS(KV_NOT_FOUND, "", kv_context_locate(objects, uri, &json, NULL, &error));
+    }
+    kv_context_close(objects);
+    OK(kv_client_close(client));
+  }
+  kv_free(described);
+  OK(kv_store_type_unregister("cell", &error));
+  becomes(1, &cell.frees);
+}
+
 int main(void) {
   RUN("a store of functions keeps the records, and the library none", keeps_the_records);
   RUN("contexts of a client have its store, whatever becomes of its name", has_contexts);
+  RUN("a store finds by itself what a relationship leads to", finds_what_belongs_together);
+  RUN("a store chooses the ids of new objects", chooses_ids);
+  RUN("a URI names an object of the same place, and of no other", names_objects_by_its_place);
   RUN("what a store does wrong is an error", is_not_trusted);
   RUN("registering checks what it is given, and frees the context once", registers_what_is_whole);
   return finish();
