@@ -227,3 +227,72 @@ func TestAContextFetchesFromItsStoreWithItsChanges(t *testing.T) {
 		found.Close()
 	}
 }
+
+// A tellingBox finds by itself which notes belong to a list.
+type tellingBox struct {
+	box
+	asked []kvstore.AskedRelationship
+}
+
+func (b *tellingBox) Relationship(_ context.Context, asked kvstore.AskedRelationship) ([][]json.RawMessage, error) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	b.asked = append(b.asked, asked)
+	related := make([][]json.RawMessage, len(asked.IDs))
+	for index := range related {
+		related[index] = []json.RawMessage{json.RawMessage(`"b"`)}
+	}
+	return related, nil
+}
+
+func TestAStoreFindsWhatARelationshipLeadsTo(t *testing.T) {
+	store := &tellingBox{box: box{records: map[string]json.RawMessage{}, uuid: "box-1", kind: "telling"}}
+	if err := kvstore.RegisterStore("telling", store, kvstore.BackendOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	defer kvstore.UnregisterStore("telling")
+	client := must(kvstore.Open(kvstore.Options{AppKey: "kid", Store: "telling", DataDirectory: t.TempDir()}))(t)
+	defer client.Close()
+	notes := collection[note](t, client, "notes", kvstore.Sync)
+	must(notes.SaveMany(ctx, []note{{ID: "a", Text: "a list"}, {ID: "b", Text: "milk"}}))(t)
+	objects := must(client.Context(kvstore.ContextOptions{Relationships: map[string]map[string]kvstore.Relationship{
+		"lists": {"notes": {To: "notes", InverseKey: "list"}},
+	}}))(t)
+	defer objects.Close()
+	related := must(kvstore.RelatedObjects[note](objects, "lists", "a", "notes"))(t)
+	defer related.Close()
+	equal(t, related.Len(), 1)
+	found, _, err := related.At(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, found.Text, "milk")
+	equal(t, len(store.asked), 1)
+	equal(t, store.asked[0].Name, "notes")
+	equal(t, string(store.asked[0].IDs[0]), `"a"`)
+}
+
+func TestAURINamesAnObjectOfTheSamePlaceAndOfNoOther(t *testing.T) {
+	store := &box{uuid: "place-1"}
+	options := withBox(t, store)
+	opened := func(check func(*kvstore.Context)) {
+		client := must(kvstore.Open(options))(t)
+		defer client.Close()
+		objects := must(client.Context(kvstore.ContextOptions{}))(t)
+		defer objects.Close()
+		check(objects)
+	}
+	var uri string
+	opened(func(objects *kvstore.Context) { uri = must(objects.Describe("notes", "a"))(t).URI })
+	opened(func(objects *kvstore.Context) { equal(t, must(objects.Locate(uri))(t).ID, "a") })
+	store.uuid = "place-2"
+	if _, err := kvstore.Open(options); !errors.Is(err, kvstore.ErrProtocol) {
+		t.Error(err)
+	}
+	options.DataDirectory = t.TempDir()
+	opened(func(objects *kvstore.Context) {
+		if _, err := objects.Locate(uri); !errors.Is(err, kvstore.ErrNotFound) {
+			t.Error(err)
+		}
+	})
+}

@@ -311,6 +311,45 @@ def test_a_store_chooses_ids_and_references_follow(tmp_path: Path) -> None:
         assert ctx.get("bugs", late).title == "late"
 
 
+class TellingBox(Box):
+    """Finds by itself what a relationship leads to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[tuple[str, Sequence[Any]]] = []
+
+    def relationship(
+        self, name: str, collection: str, target: str, keys: Sequence[str], ids: Sequence[Any]
+    ) -> Any:
+        """Give the same note for each."""
+        self.asked.append((name, list(ids)))
+        return [["n"] for _ in ids]
+
+
+def test_a_store_finds_what_a_relationship_leads_to(tmp_path: Path) -> None:
+    box = TellingBox()
+    with opened(box, tmp_path) as client, client.context(relationships=RELATIONSHIPS) as ctx:
+        client.collection("bugs").save({"_id": "b"})
+        client.collection("notes").save({"_id": "n", "text": "seen"})
+        assert [note.text for note in ctx.get("bugs", "b").notes] == ["seen"]
+        assert box.asked == [("notes", ["b"])]
+
+
+def test_a_uri_names_an_object_of_the_same_place_and_of_no_other(tmp_path: Path) -> None:
+    box = Box()
+    with opened(box, tmp_path / "one") as client, client.context() as ctx:
+        uri = ctx.object("notes", "a").uri
+    with opened(box, tmp_path / "one") as client, client.context() as ctx:
+        assert ctx.at_uri(uri).id == "a"
+    box.instead["load"] = lambda: Metadata("box", "box-2")
+    with (
+        opened(box, tmp_path / "two") as client,
+        client.context() as ctx,
+        pytest.raises(kvstore.NotFoundError),
+    ):
+        ctx.at_uri(uri)
+
+
 def test_a_task_obtains_ids_and_decides_conflicts(tmp_path: Path) -> None:
     async def run() -> None:
         box = ChoosingBox()
