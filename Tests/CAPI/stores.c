@@ -317,11 +317,34 @@ static void names_objects_by_its_place(void) {
   becomes(1, &cell.frees);
 }
 
+static void has_integers_for_ids(void) {
+  cell cell = {0};
+  kv_client *client = NULL;
+  kv_context *objects = NULL;
+  char *json = NULL;
+  const char *description = "{\"id\":{\"name\":\"_id\",\"kind\":\"integer\"}}";
+  OK(kv_store_type_register("cell", description, KV_NUL_TERMINATED, &functions, &cell, on_free, &error));
+  OK(opened(30, &client, &error));
+  OK(kv_context_open(client, NULL, &objects, &error));
+  OK(kv_context_insert(objects, "things", "{\"_id\":7}", KV_NUL_TERMINATED, &json, NULL, &error));
+  TEXT("7", json);
+  kv_free(json);
+  OK(kv_context_save(objects, NULL, NULL, &error));
+  OK(kv_context_describe(objects, "things", "7", &json, NULL, &error));
+  CHECK(strstr(json, "\"id\":\"7\",\"reference\":7,") != NULL);
+  kv_free(json);
+  kv_context_close(objects);
+  OK(kv_store_type_unregister("cell", &error));
+  OK(kv_client_close(client));
+  becomes(1, &cell.frees);
+}
+
 int main(void) {
   RUN("a store of functions keeps the records, and the library none", keeps_the_records);
   RUN("contexts of a client have its store, whatever becomes of its name", has_contexts);
   RUN("a store finds by itself what a relationship leads to", finds_what_belongs_together);
   RUN("a store chooses the ids of new objects", chooses_ids);
+  RUN("an object with an integer id has an integer reference", has_integers_for_ids);
   RUN("a URI names an object of the same place, and of no other", names_objects_by_its_place);
   RUN("what a store does wrong is an error", is_not_trusted);
   RUN("registering checks what it is given, and frees the context once", registers_what_is_whole);

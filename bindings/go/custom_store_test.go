@@ -296,3 +296,22 @@ func TestAURINamesAnObjectOfTheSamePlaceAndOfNoOther(t *testing.T) {
 		}
 	})
 }
+
+func TestAnObjectWithAnIntegerIDHasAnIntegerReference(t *testing.T) {
+	store := &box{records: map[string]json.RawMessage{}, uuid: "box-1", kind: "counted"}
+	options := kvstore.BackendOptions{ID: []kvstore.IDMember{{Name: "_id", Integer: true}}}
+	if err := kvstore.RegisterStore("counted", store, options); err != nil {
+		t.Fatal(err)
+	}
+	defer kvstore.UnregisterStore("counted")
+	client := must(kvstore.Open(kvstore.Options{AppKey: "kid", Store: "counted", DataDirectory: t.TempDir()}))(t)
+	defer client.Close()
+	objects := must(client.Context(kvstore.ContextOptions{}))(t)
+	defer objects.Close()
+	must(objects.Insert("notes", kvstore.M{"_id": 7, "text": "milk"}))(t)
+	must(objects.Save())(t)
+	equal(t, string(store.records["7"]), `{"_id":7,"text":"milk"}`)
+	described := must(objects.Describe("notes", "7"))(t)
+	equal(t, string(described.Reference), "7")
+	equal(t, string(must(objects.Locate(described.URI))(t).Reference), "7")
+}

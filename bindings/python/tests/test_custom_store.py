@@ -311,6 +311,22 @@ def test_a_store_chooses_ids_and_references_follow(tmp_path: Path) -> None:
         assert ctx.get("bugs", late).title == "late"
 
 
+class CountedBox(Box):
+    """Has integers for ids."""
+
+    id = Integer("_id")
+
+
+def test_an_object_with_an_integer_id_has_an_integer_reference(tmp_path: Path) -> None:
+    box = CountedBox()
+    with opened(box, tmp_path) as client, client.context() as ctx:
+        ctx.insert("notes", {"_id": 7, "text": "milk"})
+        ctx.save()
+        assert ctx.get("notes", 7).reference == 7
+        assert ctx.at_uri(ctx.get("notes", 7).uri).reference == 7
+    assert ("notes", 7) in box.records
+
+
 class TellingBox(Box):
     """Finds by itself what a relationship leads to."""
 
