@@ -152,7 +152,7 @@ SECTIONS = [
         "Swift tests under the address sanitizer",
         [f"swift test --sanitize=address {SANITIZED}-address"],
         limit=2700,
-        env=FEWER_ROUNDS,
+        env={"LSAN_OPTIONS": f"suppressions={ROOT}/Tests/lsan.supp"} | FEWER_ROUNDS,
     ),
     Section(
         "worlds",
