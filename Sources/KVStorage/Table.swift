@@ -100,7 +100,7 @@ final class Table: Sendable {
     CASE WHEN p.operation = 3 THEN \(LocalWrite.none.rawValue)
     WHEN EXISTS (SELECT 1 FROM unanswered WHERE \(isEntity)) THEN \(LocalWrite.mayBeSent.rawValue)
     WHEN p.operation = 1 AND p.sent = 0 THEN \(LocalWrite.unsentCreate.rawValue)
-    WHEN p.operation NOT NULL THEN \(LocalWrite.mayBeSent.rawValue)
+    WHEN p.last = p.revision OR p.tried NOT NULL THEN \(LocalWrite.mayBeSent.rawValue)
     ELSE \(LocalWrite.none.rawValue) END
     """
   }
