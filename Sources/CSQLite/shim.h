@@ -2,7 +2,6 @@
 #pragma once
 #include <errno.h>
 #include <sqlite3.h>
-#include <stdint.h>
 
 /* The bytes stay where they are until the statement is reset: nothing is copied. */
 static inline sqlite3_destructor_type kv_sqlite_static(void) { return SQLITE_STATIC; }
@@ -28,52 +27,6 @@ static inline int kv_sqlite_read_header(sqlite3 *db, unsigned char *bytes, int c
   status = file->pMethods->xFileSize(file, size);
   if (status != SQLITE_OK || *size < count) return status;
   return file->pMethods->xRead(file, bytes, count, 0);
-}
-
-/* The first block of the index of the log (sqlite.org/walformat.html, section 2), which SQLite shares between all processes that
- * have the file open; null if there is none. Only for connections that have read in WAL mode; valid until they are closed. */
-static inline const void *kv_sqlite_log_index(sqlite3 *db) {
-  sqlite3_file *file = 0;
-  void volatile *block = 0;
-  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return 0;
-  if (!file || !file->pMethods || file->pMethods->iVersion < 2) return 0;
-  if (file->pMethods->xShmMap(file, 0, 32768, 0, &block) != SQLITE_OK) return 0;
-  return (const void *)block;
-}
-
-/* The head of that index: a counter of commits, sizes, salts, checksums. Each commit changes it. */
-typedef struct kv_sqlite_log_head {
-  uint64_t words[6];
-} kv_sqlite_log_head;
-
-/* Reads the head, which is there twice; 0 if the two differ: somebody is writing it. Nothing is locked. */
-static inline int kv_sqlite_read_log_head(const void *index, kv_sqlite_log_head *head) {
-  const volatile uint64_t *words = (const volatile uint64_t *)index;
-  __atomic_thread_fence(__ATOMIC_SEQ_CST);
-  for (int i = 0; i < 6; i++) head->words[i] = words[i];
-  __atomic_thread_fence(__ATOMIC_ACQUIRE);
-  for (int i = 0; i < 6; i++) {
-    if (head->words[i] != words[6 + i]) return 0;
-  }
-  return 1;
-}
-
-/* Whether the index still has this head. */
-static inline int kv_sqlite_has_log_head(const void *index, const kv_sqlite_log_head *head) {
-  kv_sqlite_log_head now;
-  if (!kv_sqlite_read_log_head(index, &now)) return 0;
-  for (int i = 0; i < 6; i++) {
-    if (now.words[i] != head->words[i]) return 0;
-  }
-  return 1;
-}
-
-/* How many pages the log has, and how many of them were copied into the file. */
-static inline uint32_t kv_sqlite_log_pages(const kv_sqlite_log_head *head) {
-  return (uint32_t)head->words[2];
-}
-static inline uint32_t kv_sqlite_copied_pages(const void *index) {
-  return *(const volatile uint32_t *)((const char *)index + 96);
 }
 
 /* Whether the system has failed to read the database or its log. SQLite reports that as damage where it comes up within

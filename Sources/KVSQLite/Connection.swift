@@ -132,10 +132,6 @@ package struct Connection: ~Copyable {
   /// The row number of the last INSERT.
   package var lastInsertRow: Int64 { sqlite3_last_insert_rowid(raw) }
 
-  /// The index of the log, in memory that all processes share; nil if there is none. Valid as long as the connection, which must
-  /// have read something, in WAL mode.
-  var logIndex: UnsafeRawPointer? { kv_sqlite_log_index(raw) }
-
   /// Whether a transaction is open. Some errors end it on their own.
   package var isInTransaction: Bool { sqlite3_get_autocommit(raw) == 0 }
 
@@ -291,3 +287,14 @@ private final class History {
   /// See `Connection.remembered`.
   var remembered: (name: Int64, number: Int64, version: UInt32)?
 }
+
+/// A connection in an object of its own, so that it can wait in a list.
+///
+/// `@unchecked Sendable`: whoever took it out of the list is the only one to use it.
+final class PooledConnection: @unchecked Sendable {
+  let connection: Connection
+  init(_ connection: consuming Connection) { self.connection = connection }
+}
+
+/// Keeps something for ever: what a child process inherited through `fork()` must never be closed.
+func leak(_ object: AnyObject) { _ = Unmanaged.passRetained(object) }

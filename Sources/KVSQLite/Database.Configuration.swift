@@ -10,8 +10,6 @@ extension Database {
     package var busyTimeout: Int32 = 10_000
     /// Page cache of the writer in KiB; readers have the same.
     package var cacheKiB: Int32 = 4096
-    /// How long a snapshot may stay open for the next reader when none comes, in milliseconds.
-    package var idleSnapshotMilliseconds = 10
 
     /// Whether triggers of the file may write to FTS5's tables, which SQLite 3.40 does not call harmless. Only
     /// the writer is allowed to. All functions of ours are pure or barred from schemas, and no extension is

@@ -56,13 +56,11 @@ extension Database {
 
   /// Opens one more connection for reading.
   static func openReader(_ configuration: Configuration) throws(SQLiteError) -> PooledConnection {
-    let isImmutable = DatabaseFile.isImmutable(configuration.path)
-    let connection = try Connection(
-      opening: configuration.path, for: isImmutable ? .immutable : .any)
+    let access: Connection.Access = DatabaseFile.isImmutable(configuration.path) ? .immutable : .any
+    let connection = try Connection(opening: configuration.path, for: access)
     try prepare(connection, configuration)
     try connection.execute("PRAGMA query_only = 1")
-    return PooledConnection(
-      connection, keepingFor: isImmutable ? 0 : configuration.idleSnapshotMilliseconds)
+    return PooledConnection(connection)
   }
 
   /// What every connection is set to.

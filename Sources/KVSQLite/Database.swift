@@ -11,7 +11,7 @@ package final class Database: Sendable {
   let writer: Writer?
   /// Whether somebody of this process writes the file anew.
   let isCompacting = Monitor(false)
-  let readers: ReaderPool
+  private let readers: ReaderPool
   private let generation = ProcessGeneration.current
 
   /// Opens or makes the file, and runs the migrations it lacks in one transaction.
@@ -50,7 +50,6 @@ package final class Database: Sendable {
   ) throws(SQLiteError) -> R {
     try checkProcess()
     guard let writer else { throw Self.readOnly }
-    readers.endKept()
     do throws(SQLiteError) {
       return try writer.write(durably: durably, repeatable: repeatable, body)
     } catch {
@@ -73,7 +72,7 @@ package final class Database: Sendable {
 
   /// Gives the space of the log back to the disk; `.busy` if somebody reads.
   func truncateLog() throws(SQLiteError) {
-    try withoutSnapshot { (connection: borrowing Connection) throws(SQLiteError) in
+    try withReader { (connection: borrowing Connection) throws(SQLiteError) in
       try connection.checkpoint(truncating: true)
     }
   }
@@ -83,11 +82,10 @@ package final class Database: Sendable {
     within budget: WorkBudget = .unlimited,
     _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
-    try withPooled(within: budget) { (pooled: PooledConnection) throws(SQLiteError) -> R in
-      guard !pooled.isKeeping else { return try body(pooled.connection) }
-      try pooled.connection.run(Connection.Control.beginRead)
-      let result = try body(pooled.connection)
-      try pooled.connection.run(Connection.Control.commit)
+    try withReader(within: budget) { (connection: borrowing Connection) throws(SQLiteError) -> R in
+      try connection.run(Connection.Control.beginRead)
+      let result = try body(connection)
+      try connection.run(Connection.Control.commit)
       return result
     }
   }
@@ -97,29 +95,11 @@ package final class Database: Sendable {
     within budget: WorkBudget = .unlimited,
     _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(SQLiteError) -> R {
-    try withPooled(within: budget) { (pooled: PooledConnection) throws(SQLiteError) -> R in
-      try body(pooled.connection)
-    }
-  }
-
-  private func withPooled<R>(
-    within budget: WorkBudget = .unlimited,
-    _ body: (PooledConnection) throws(SQLiteError) -> R
-  ) throws(SQLiteError) -> R {
     try checkProcess()
     let pooled = try readers.acquire()
     defer { readers.release(pooled) }
-    return try pooled.connection.within(budget) { () throws(SQLiteError) in try body(pooled) }
-  }
-
-  /// Runs `body` outside of any transaction, while no idle connection of this process keeps a snapshot.
-  private func withoutSnapshot<R>(
-    _ body: (borrowing Connection) throws(SQLiteError) -> R
-  ) throws(SQLiteError) -> R {
-    try withPooled { (pooled: PooledConnection) throws(SQLiteError) -> R in
-      pooled.endKeeping()
-      readers.endKept()
-      return try body(pooled.connection)
+    return try pooled.connection.within(budget) { () throws(SQLiteError) in
+      try body(pooled.connection)
     }
   }
 
@@ -170,7 +150,7 @@ package final class Database: Sendable {
   /// Begins to read one state of the data by two connections, for two threads; nil if others commit all the time.
   package func sameSnapshots() throws(SQLiteError) -> (Snapshot, Snapshot)? {
     // Nobody has committed between its two questions, so both snapshots, which were made in between, are of one state.
-    try withoutSnapshot { (witness: borrowing Connection) throws(SQLiteError) in
+    try withReader { (witness: borrowing Connection) throws(SQLiteError) in
       for _ in 0..<3 {
         let before = try witness.integer("PRAGMA data_version")
         let (first, second) = (try snapshot(), try snapshot())
@@ -184,7 +164,7 @@ package final class Database: Sendable {
 
   /// Copies the log into the file as far as readers allow, without waiting for anybody.
   package func checkpoint() throws(SQLiteError) {
-    try withoutSnapshot { (connection: borrowing Connection) throws(SQLiteError) in
+    try withReader { (connection: borrowing Connection) throws(SQLiteError) in
       try connection.checkpoint()
     }
   }

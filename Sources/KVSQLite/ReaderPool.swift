@@ -2,21 +2,24 @@ internal import KVBase
 internal import Synchronization
 
 /// Connections for reading: taken, given back, made when none is idle.
-final class ReaderPool: Sendable {
-  private let idle = IdleConnections()
-  /// Ends kept snapshots that nobody has used for a while: other processes may wait for it.
-  private let idleTime: IdleTime
+///
+/// One idle connection waits in a slot of its own, which is exchanged without a lock: a thread that reads
+/// again and again finds its connection there. The others wait in a list.
+///
+/// `@unchecked Sendable`: atomics are, except those of pointers; whoever takes this one out owns what it
+/// points to.
+final class ReaderPool: @unchecked Sendable {
+  /// Idle connections that are kept; each may hold a page cache.
+  private static let maxIdle = 8
+
+  /// A retained `PooledConnection`, or nil.
+  private let nearest = Atomic<UnsafeRawPointer?>(nil)
   private let isClosed = Atomic(false)
+  private let idle = Monitor<[PooledConnection]>([])
   private let configuration: Database.Configuration
   private let generation = ProcessGeneration.current
 
-  init(_ configuration: Database.Configuration) {
-    self.configuration = configuration
-    idleTime = IdleTime("kv-readers", milliseconds: configuration.idleSnapshotMilliseconds) {
-      [idle] in
-      idle.endKept()
-    }
-  }
+  init(_ configuration: Database.Configuration) { self.configuration = configuration }
 
   deinit {
     guard generation.isCurrent else { return }
@@ -27,51 +30,19 @@ final class ReaderPool: Sendable {
     guard !isClosed.load(ordering: .acquiring) else {
       throw SQLiteError(.misuse, "The database is closed.")
     }
-    guard let pooled = idle.take() else { return try Database.openReader(configuration) }
-    pooled.beginUse()
-    return pooled
+    if let pooled = popNearest() { return pooled }
+    if let pooled = idle.withLock({ $0.popLast() }) { return pooled }
+    return try Database.openReader(configuration)
   }
 
   /// Takes a connection back, ending what it left open.
   func release(_ pooled: PooledConnection) {
     guard generation.isCurrent else { return leak(pooled) }
-    // What cannot be ended closes with its connection.
-    guard (try? pooled.endUse()) != nil, !isClosed.load(ordering: .acquiring) else { return }
-    let isKeeping = pooled.isKeeping
-    idle.put(pooled)
-    if isKeeping { idleTime.noteUse() }
-  }
-
-  /// Ends the snapshots that idle connections keep.
-  func endKept() {
-    if idleTime.isRunning { idle.endKept() }
-  }
-
-  /// Closes the idle connections. One that is given back at this moment closes with the pool.
-  func close() {
-    isClosed.store(true, ordering: .releasing)
-    idleTime.stop()
-    idle.removeAll()
-  }
-}
-
-/// Connections that nobody uses at the moment.
-///
-/// One waits in a slot of its own, which is exchanged without a lock: a thread that reads again and again finds its connection
-/// there. The others wait in a list.
-///
-/// `@unchecked Sendable`: atomics are, except those of pointers; whoever takes this one out owns what it points to.
-private final class IdleConnections: @unchecked Sendable {
-  /// How many are kept in the list; each may hold a page cache.
-  private static let limit = 8
-
-  /// A retained `PooledConnection`, or nil.
-  private let nearest = Atomic<UnsafeRawPointer?>(nil)
-  private let rest = Monitor<[PooledConnection]>([])
-
-  func take() -> PooledConnection? { takeNearest() ?? rest.withLock { $0.popLast() } }
-
-  func put(_ pooled: PooledConnection) {
+    // An error may have left a transaction open; one that cannot be ended closes with its connection.
+    if pooled.connection.isInTransaction {
+      guard (try? pooled.connection.run(Connection.Control.rollback)) != nil else { return }
+    }
+    guard !isClosed.load(ordering: .acquiring) else { return }
     let kept = Unmanaged.passRetained(pooled)
     let (isKept, _) = nearest.compareExchange(
       expected: nil, desired: UnsafeRawPointer(kept.toOpaque()),
@@ -79,28 +50,21 @@ private final class IdleConnections: @unchecked Sendable {
     guard !isKept else { return }
     kept.release()
     // Kept or not, the last reference goes outside the lock: closing takes time.
-    rest.withLock { if $0.count < Self.limit { $0.append(pooled) } }
+    idle.withLock { if $0.count < Self.maxIdle { $0.append(pooled) } }
   }
 
-  /// Ends the snapshots that they keep.
-  func endKept() {
-    if let pooled = takeNearest() {
-      pooled.endKeeping()
-      put(pooled)
-    }
-    rest.withLock { for pooled in $0 { pooled.endKeeping() } }
-  }
-
-  func removeAll() {
-    let nearest = takeNearest()
-    let rest = rest.withLock { rest -> [PooledConnection] in
-      defer { rest = [] }
-      return rest
+  /// Closes the idle connections. One that is given back at this moment closes with the pool.
+  func close() {
+    isClosed.store(true, ordering: .releasing)
+    let nearest = popNearest()
+    let rest = idle.withLock { idle -> [PooledConnection] in
+      defer { idle = [] }
+      return idle
     }
     withExtendedLifetime((nearest, rest)) {}
   }
 
-  private func takeNearest() -> PooledConnection? {
+  private func popNearest() -> PooledConnection? {
     nearest.exchange(nil, ordering: .acquiringAndReleasing)
       .map { Unmanaged<PooledConnection>.fromOpaque($0).takeRetainedValue() }
   }

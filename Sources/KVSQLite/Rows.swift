@@ -23,9 +23,7 @@ package final class Rows: @unchecked Sendable {
     self.readers = readers
     let pooled = try readers.acquire()
     do {
-      if verify == nil, !pooled.isKeeping {
-        try pooled.connection.run(Connection.Control.beginRead)
-      }
+      if verify == nil { try pooled.connection.run(Connection.Control.beginRead) }
       self.pooled = pooled
       try pooled.connection.within(budget) { () throws(SQLiteError) in
         guard let statement = try prepare(pooled.connection) else { return }

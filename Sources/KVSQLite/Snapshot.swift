@@ -17,7 +17,7 @@ package final class Snapshot: @unchecked Sendable {
     self.readers = readers
     let pooled = try readers.acquire()
     do {
-      if !pooled.giveTransaction() { try pooled.connection.run(Connection.Control.beginRead) }
+      try pooled.connection.run(Connection.Control.beginRead)
       try pooled.connection.run(Self.begin)
     } catch {
       readers.release(pooled)
