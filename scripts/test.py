@@ -158,7 +158,7 @@ SECTIONS = [
         "worlds",
         "10,000 simulated worlds of Kinvey, 10,000 of AppSync: nothing lost, doubled or divergent",
         ["scripts/play-worlds"],
-        limit=1800,
+        limit=2700,
         builds_in=".build",
     ),
     Section(
