@@ -216,12 +216,9 @@ static void uris_name_objects(void) {
   saved(store, "{\"_id\":\"a/b\"}");
   OK(kv_context_describe(objects, "things", "a/b", &json, NULL, &error));
   CHECK(strstr(json, "{\"collection\":\"things\",\"id\":\"a/b\",\"reference\":\"a/b\",\"uri\":\"") == json);
-  char uri[300];
-  const char *start = strstr(json, "\"uri\":\"") + 7;
-  snprintf(uri, sizeof uri, "%.*s", (int)strcspn(start, "\""), start);
-  char *described = json;
-  GIVES(described,
-        kv_context_locate(objects, uri, &json, NULL, &error));
+  char *described = json, *uri = uri_of(described);
+  GIVES(described, kv_context_locate(objects, uri, &json, NULL, &error));
+  free(uri);
   kv_free(described);
   FAILS(KV_INVALID, "", kv_context_locate(objects, "file:///etc/passwd", &json, NULL, &error));
   close_context();

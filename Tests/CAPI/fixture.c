@@ -174,6 +174,13 @@ double seconds(void) {
   return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+char *uri_of(const char *described) {
+  const char *start = strstr(described, "\"uri\":\"");
+  if (start == NULL) abort();
+  start += strlen("\"uri\":\"");
+  return strndup(start, strcspn(start, "\""));
+}
+
 char *repeated(const char *head, const char *part, size_t count, const char *tail) {
   size_t size = strlen(head) + strlen(part) * count + strlen(tail) + 1;
   char *text = malloc(size), *end = text;

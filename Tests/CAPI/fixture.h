@@ -40,6 +40,9 @@ void dispatch_until_written(kv_client *client, char *text);
 /* Seconds on the monotonic clock. */
 double seconds(void);
 
+/* The member `uri` of what kv_context_describe() gives. Freed by the caller. */
+char *uri_of(const char *described);
+
 /* A text of `count` times `part`, between `head` and `tail`. Freed by the caller. */
 char *repeated(const char *head, const char *part, size_t count, const char *tail);
 

@@ -232,41 +232,47 @@ static kv_status opened_at(const char *directory, kv_client **client, kv_error *
   return kv_client_open(options, KV_NUL_TERMINATED, client, error_out);
 }
 
+/* A context of a client whose store has these functions. */
+static kv_client *client;
+static kv_context *objects;
+
+static void open_context(cell *cell, const kv_store_type *own, const char *description, const char *options) {
+  OK(kv_store_type_register("cell", description, KV_NUL_TERMINATED, own, cell, on_free, &error));
+  OK(opened(30, &client, &error));
+  OK(kv_context_open(client, options, &objects, &error));
+}
+
+static void close_context(cell *cell) {
+  kv_context_close(objects);
+  OK(kv_store_type_unregister("cell", &error));
+  OK(kv_client_close(client));
+  becomes(1, &cell->frees);
+}
+
 static void finds_what_belongs_together(void) {
   const char *options =
       "{\"relationships\":{\"owners\":{\"things\":{\"to\":\"things\",\"inverseKey\":\"owner\"}}}}";
   cell cell = {.is_there = 1};
   kv_store_type own = functions;
-  kv_client *client = NULL;
-  kv_context *objects = NULL;
   kv_results *related = NULL;
   const char *record = NULL;
   own.values = on_values;
   own.relationship = on_relationship;
-  OK(kv_store_type_register("cell", NULL, 0, &own, &cell, on_free, &error));
-  OK(opened(30, &client, &error));
-  OK(kv_context_open(client, options, &objects, &error));
+  open_context(&cell, &own, NULL, options);
   OK(kv_context_related(objects, "owners", "owner", "things", NULL, 0, &related, &error));
   NUMBER(1, cell.saves);
   OK(kv_results_get(related, 0, &record, NULL, NULL, &error));
   TEXT(RECORD, record);
   kv_results_close(related);
-  kv_context_close(objects);
-  OK(kv_store_type_unregister("cell", &error));
-  OK(kv_client_close(client));
-  becomes(1, &cell.frees);
+  close_context(&cell);
 }
 
 static void chooses_ids(void) {
   cell cell = {0};
   kv_store_type own = functions;
-  kv_client *client = NULL;
-  kv_context *objects = NULL;
   char *temporary = NULL, *json = NULL;
   own.obtain_ids = on_obtain_ids;
-  OK(kv_store_type_register("cell", NULL, 0, &own, &cell, on_free, &error));
-  OK(opened(30, &client, &error));
-  OK(kv_context_open(client, NULL, &objects, &error));
+  open_context(&cell, &own, NULL, NULL);
   OK(kv_context_insert(objects, "things", "{\"n\":1}", KV_NUL_TERMINATED, &temporary, NULL, &error));
   OK(kv_context_status(objects, "things", temporary, &json, NULL, &error));
   CHECK(strstr(json, "\"isTemporary\":true") != NULL);
@@ -279,16 +285,13 @@ static void chooses_ids(void) {
   TEXT("{\"n\":1,\"_id\":\"a\"}", json);
   kv_free(json);
   kv_free(temporary);
-  kv_context_close(objects);
-  OK(kv_store_type_unregister("cell", &error));
-  OK(kv_client_close(client));
-  becomes(1, &cell.frees);
+  close_context(&cell);
 }
 
 static void names_objects_by_its_place(void) {
   cell cell = {.is_there = 1};
   kv_store_type own = functions;
-  char places[2][300], *described = NULL, *json = NULL, uri[300];
+  char places[2][300], *described = NULL, *json = NULL, *uri = NULL;
   own.load = on_load_at;
   OK(kv_store_type_register("cell", NULL, 0, &own, &cell, on_free, &error));
   for (int i = 0; i < 2; i++) snprintf(places[i], sizeof places[i], "%s", fresh_directory());
@@ -300,8 +303,7 @@ static void names_objects_by_its_place(void) {
     OK(kv_context_open(client, NULL, &objects, &error));
     if (launch == 0) {
       OK(kv_context_describe(objects, "things", "a", &described, NULL, &error));
-      const char *start = strstr(described, "\"uri\":\"") + 7;
-      snprintf(uri, sizeof uri, "%.*s", (int)strcspn(start, "\""), start);
+      uri = uri_of(described);
     } else if (launch == 1) {
       OK(kv_context_locate(objects, uri, &json, NULL, &error));
       TEXT(described, json);
@@ -313,19 +315,16 @@ static void names_objects_by_its_place(void) {
     OK(kv_client_close(client));
   }
   kv_free(described);
+  free(uri);
   OK(kv_store_type_unregister("cell", &error));
   becomes(1, &cell.frees);
 }
 
 static void has_integers_for_ids(void) {
   cell cell = {0};
-  kv_client *client = NULL;
-  kv_context *objects = NULL;
   char *json = NULL;
   const char *description = "{\"id\":{\"name\":\"_id\",\"kind\":\"integer\"}}";
-  OK(kv_store_type_register("cell", description, KV_NUL_TERMINATED, &functions, &cell, on_free, &error));
-  OK(opened(30, &client, &error));
-  OK(kv_context_open(client, NULL, &objects, &error));
+  open_context(&cell, &functions, description, NULL);
   OK(kv_context_insert(objects, "things", "{\"_id\":7}", KV_NUL_TERMINATED, &json, NULL, &error));
   TEXT("7", json);
   kv_free(json);
@@ -333,10 +332,7 @@ static void has_integers_for_ids(void) {
   OK(kv_context_describe(objects, "things", "7", &json, NULL, &error));
   CHECK(strstr(json, "\"id\":\"7\",\"reference\":7,") != NULL);
   kv_free(json);
-  kv_context_close(objects);
-  OK(kv_store_type_unregister("cell", &error));
-  OK(kv_client_close(client));
-  becomes(1, &cell.frees);
+  close_context(&cell);
 }
 
 int main(void) {

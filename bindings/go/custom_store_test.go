@@ -18,17 +18,14 @@ type box struct {
 	// hangs makes Fetch wait until nobody waits for it any more.
 	hangs bool
 	uuid  string
-	// kind is the name that the store is registered by, "box" if it is empty.
+	// kind is the name that the store is registered by.
 	kind string
 	// short makes Save answer with too few records.
 	short bool
 }
 
 func (b *box) Load(context.Context, kvstore.StoreLocation) (kvstore.StoreMetadata, error) {
-	if b.kind != "" {
-		return kvstore.StoreMetadata{Type: b.kind, UUID: b.uuid}, nil
-	}
-	return kvstore.StoreMetadata{Type: "box", UUID: b.uuid}, nil
+	return kvstore.StoreMetadata{Type: b.kind, UUID: b.uuid}, nil
 }
 
 func (b *box) Fetch(ctx context.Context, _ kvstore.Fetch) (kvstore.FetchedPage, error) {
@@ -87,19 +84,28 @@ func (b *box) Save(_ context.Context, save kvstore.Save) (kvstore.Saved, error) 
 // withBox registers a store for a test.
 func withBox(t *testing.T, store *box) kvstore.Options {
 	t.Helper()
-	store.records = map[string]json.RawMessage{}
-	if store.uuid == "" {
-		store.uuid = "box-1"
+	return withStore(t, "box", store, store, kvstore.BackendOptions{})
+}
+
+// withStore registers a store for a test that keeps its records in a box.
+func withStore(
+	t *testing.T, name string, store kvstore.CustomStore, within *box, options kvstore.BackendOptions,
+) kvstore.Options {
+	t.Helper()
+	within.kind = name
+	within.records = map[string]json.RawMessage{}
+	if within.uuid == "" {
+		within.uuid = name + "-1"
 	}
-	if err := kvstore.RegisterStore("box", store, kvstore.BackendOptions{}); err != nil {
+	if err := kvstore.RegisterStore(name, store, options); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := kvstore.UnregisterStore("box"); err != nil {
+		if err := kvstore.UnregisterStore(name); err != nil {
 			t.Error(err)
 		}
 	})
-	return kvstore.Options{AppKey: "kid", Store: "box", DataDirectory: t.TempDir(), Retries: -1}
+	return kvstore.Options{AppKey: "kid", Store: name, DataDirectory: t.TempDir(), Retries: -1}
 }
 
 func TestAStoreOfTheProgramKeepsTheRecordsAlone(t *testing.T) {
@@ -183,13 +189,8 @@ func (b *choosingBox) ObtainIDs(_ context.Context, objects []kvstore.NewRecord) 
 }
 
 func TestAStoreChoosesIDsAndTheTemporaryOnesStayValid(t *testing.T) {
-	store := &choosingBox{box{records: map[string]json.RawMessage{}, uuid: "box-1"}}
-	if err := kvstore.RegisterStore("choosing", store, kvstore.BackendOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	defer kvstore.UnregisterStore("choosing")
-	store.kind = "choosing"
-	client := must(kvstore.Open(kvstore.Options{AppKey: "kid", Store: "choosing", DataDirectory: t.TempDir()}))(t)
+	store := &choosingBox{}
+	client := must(kvstore.Open(withStore(t, "choosing", store, &store.box, kvstore.BackendOptions{})))(t)
 	defer client.Close()
 	objects := must(client.Context(kvstore.ContextOptions{}))(t)
 	defer objects.Close()
@@ -246,12 +247,8 @@ func (b *tellingBox) Relationship(_ context.Context, asked kvstore.AskedRelation
 }
 
 func TestAStoreFindsWhatARelationshipLeadsTo(t *testing.T) {
-	store := &tellingBox{box: box{records: map[string]json.RawMessage{}, uuid: "box-1", kind: "telling"}}
-	if err := kvstore.RegisterStore("telling", store, kvstore.BackendOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	defer kvstore.UnregisterStore("telling")
-	client := must(kvstore.Open(kvstore.Options{AppKey: "kid", Store: "telling", DataDirectory: t.TempDir()}))(t)
+	store := &tellingBox{}
+	client := must(kvstore.Open(withStore(t, "telling", store, &store.box, kvstore.BackendOptions{})))(t)
 	defer client.Close()
 	notes := collection[note](t, client, "notes", kvstore.Sync)
 	must(notes.SaveMany(ctx, []note{{ID: "a", Text: "a list"}, {ID: "b", Text: "milk"}}))(t)
@@ -298,13 +295,9 @@ func TestAURINamesAnObjectOfTheSamePlaceAndOfNoOther(t *testing.T) {
 }
 
 func TestAnObjectWithAnIntegerIDHasAnIntegerReference(t *testing.T) {
-	store := &box{records: map[string]json.RawMessage{}, uuid: "box-1", kind: "counted"}
+	store := &box{}
 	options := kvstore.BackendOptions{ID: []kvstore.IDMember{{Name: "_id", Integer: true}}}
-	if err := kvstore.RegisterStore("counted", store, options); err != nil {
-		t.Fatal(err)
-	}
-	defer kvstore.UnregisterStore("counted")
-	client := must(kvstore.Open(kvstore.Options{AppKey: "kid", Store: "counted", DataDirectory: t.TempDir()}))(t)
+	client := must(kvstore.Open(withStore(t, "counted", store, store, options)))(t)
 	defer client.Close()
 	objects := must(client.Context(kvstore.ContextOptions{}))(t)
 	defer objects.Close()
