@@ -9,31 +9,38 @@
 ///
 /// `@unchecked Sendable`: every access to `value` happens with `mutex` held.
 package final class Monitor<Value>: @unchecked Sendable {
+  /// What the pointers lead to, in one piece: monitors are made and freed with every call.
+  private let memory: UnsafeMutableRawPointer
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private let condition: UnsafeMutablePointer<pthread_cond_t>
-  /// The value, on the heap by itself: reaching it costs no check for exclusive access, which the lock gives.
+  /// Outside of the object: reaching it costs no check for exclusive access, which the lock gives.
   private let value: UnsafeMutablePointer<Value>
 
   package init(_ value: sending Value) {
-    mutex = .allocate(capacity: 1)
-    condition = .allocate(capacity: 1)
+    typealias Layout = MemoryLayout<Value>
+    let end = MemoryLayout<pthread_mutex_t>.stride + MemoryLayout<pthread_cond_t>.stride
+    let start = (end + Layout.alignment - 1) & ~(Layout.alignment - 1)
+    memory = .allocate(
+      byteCount: start + Layout.size,
+      alignment: max(Layout.alignment, MemoryLayout<pthread_mutex_t>.alignment))
+    mutex = memory.bindMemory(to: pthread_mutex_t.self, capacity: 1)
+    condition = (memory + MemoryLayout<pthread_mutex_t>.stride)
+      .bindMemory(to: pthread_cond_t.self, capacity: 1)
     pthread_mutex_init(mutex, nil)
     var attributes = pthread_condattr_t()
     pthread_condattr_init(&attributes)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
     pthread_cond_init(condition, &attributes)
     pthread_condattr_destroy(&attributes)
-    self.value = .allocate(capacity: 1)
+    self.value = (memory + start).bindMemory(to: Value.self, capacity: 1)
     self.value.initialize(to: value)
   }
 
   deinit {
     pthread_cond_destroy(condition)
     pthread_mutex_destroy(mutex)
-    condition.deallocate()
-    mutex.deallocate()
     value.deinitialize(count: 1)
-    value.deallocate()
+    memory.deallocate()
   }
 
   /// Runs `body` with the lock held, then wakes everybody who waits: once the lock is free, or those who are woken
