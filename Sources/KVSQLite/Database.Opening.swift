@@ -12,16 +12,18 @@ extension Database {
   ///
   /// A full disk is no reason to refuse: the reserve is for what opening needs as well.
   static func openWriter(
-    _ configuration: Configuration, migrations: [Migration]
+    _ configuration: Configuration, newFile: String?, migrations: [Migration]
   ) throws(SQLiteError) -> PooledConnection? {
-    do throws(SQLiteError) { return try attemptToOpen(configuration, migrations) } catch {
+    do throws(SQLiteError) {
+      return try attemptToOpen(configuration, newFile: newFile, migrations)
+    } catch {
       guard error.kind == .full, DiskReserve(of: configuration.path).release() else { throw error }
     }
-    return try attemptToOpen(configuration, migrations)
+    return try attemptToOpen(configuration, newFile: newFile, migrations)
   }
 
   private static func attemptToOpen(
-    _ configuration: Configuration, _ migrations: [Migration]
+    _ configuration: Configuration, newFile: String?, _ migrations: [Migration]
   ) throws(SQLiteError) -> PooledConnection? {
     try DatabaseFile.create(configuration.path)
     let connection = try Connection(opening: configuration.path, for: .writing)
@@ -48,7 +50,7 @@ extension Database {
     if configuration.trustsSchema {
       kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
     }
-    try migrate(connection, configuration, migrations: migrations)
+    try migrate(connection, newFile: newFile, migrations)
     kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     connection.lookAtDisk()
     return PooledConnection(connection)
@@ -113,7 +115,7 @@ extension Database {
   /// Runs the missing steps in one transaction. The version is looked at inside it, so that of
   /// several processes one migrates and the others find it done.
   private static func migrate(
-    _ connection: borrowing Connection, _ configuration: Configuration, migrations: [Migration]
+    _ connection: borrowing Connection, newFile: String?, _ migrations: [Migration]
   ) throws(SQLiteError) {
     let supported = Int64(migrations.count)
     let current = try connection.integer("PRAGMA user_version") ?? 0
@@ -122,7 +124,11 @@ extension Database {
     try connection.transaction(.full) { (connection) throws(SQLiteError) in
       let version = try connection.integer("PRAGMA user_version") ?? 0
       try refuse(newer: Int32(truncatingIfNeeded: version), than: migrations.count)
-      for step in migrations.dropFirst(Int(version)) { try step.run(connection) }
+      if let newFile, version == 0 {
+        try connection.execute(newFile)
+      } else {
+        for step in migrations.dropFirst(Int(version)) { try step.run(connection) }
+      }
       try connection.execute("PRAGMA user_version = \(supported)")
     }
   }

@@ -16,11 +16,15 @@ package final class Database: Sendable {
 
   /// Opens or makes the file, and runs the migrations it lacks in one transaction.
   ///
+  /// `newFile`: statements that make of a new file what all migrations would, at once; nil: they are run on it.
+  ///
   /// Throws `.corrupt` for a file that is damaged, foreign or newer than `migrations`, and leaves it
   /// untouched. A file that the system lets us only read is opened for reading, if it lacks no migration.
-  package init(_ configuration: Configuration, migrations: [Migration]) throws(SQLiteError) {
+  package init(
+    _ configuration: Configuration, newFile: String? = nil, migrations: [Migration]
+  ) throws(SQLiteError) {
     self.configuration = configuration
-    let pooled = try Self.openWriter(configuration, migrations: migrations)
+    let pooled = try Self.openWriter(configuration, newFile: newFile, migrations: migrations)
     writer = pooled.map { Writer($0, configuration.durability) }
     readers = ReaderPool(configuration)
   }

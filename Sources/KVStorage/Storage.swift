@@ -44,7 +44,8 @@ package final class Storage: LocalStore {
     configuration.trustsSchema = true
     feed = ChangeFeed(path: path)
     do throws(SQLiteError) {
-      database = try Database(configuration, migrations: StorageSchema.migrations)
+      database = try Database(
+        configuration, newFile: StorageSchema.tables, migrations: StorageMigrations.all)
     } catch {
       throw StoreError(error)
     }

@@ -35,7 +35,7 @@ import Testing
     var configuration = Database.Configuration(
       path: path, applicationId: StorageSchema.applicationId)
     configuration.trustsSchema = true
-    let database = try Database(configuration, migrations: StorageSchema.migrations)
+    let database = try Database(configuration, migrations: StorageMigrations.all)
     try database.write { (db: borrowing Connection) throws(SQLiteError) in try db.execute(sql) }
     database.close()
   }
@@ -43,7 +43,7 @@ import Testing
   private func number(_ sql: String) throws -> Int {
     let database = try Database(
       .init(path: path, applicationId: StorageSchema.applicationId),
-      migrations: StorageSchema.migrations)
+      migrations: StorageMigrations.all)
     defer { database.close() }
     return try database.write { (db: borrowing Connection) throws(SQLiteError) in
       Int(try db.integer(sql) ?? 0)

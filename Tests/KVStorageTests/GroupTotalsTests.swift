@@ -63,7 +63,7 @@ import Testing
     var configuration = Database.Configuration(
       path: path, applicationId: StorageSchema.applicationId)
     configuration.trustsSchema = true
-    let database = try Database(configuration, migrations: StorageSchema.migrations)
+    let database = try Database(configuration, migrations: StorageMigrations.all)
     defer { database.close() }
     try database.write { (db: borrowing Connection) throws(SQLiteError) in try db.execute(sql) }
   }

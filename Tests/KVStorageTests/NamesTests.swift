@@ -99,7 +99,7 @@ private let decomposed = "cafe\u{301}"
     var configuration = Database.Configuration(
       path: path, applicationId: StorageSchema.applicationId)
     configuration.trustsSchema = true
-    let old = try Database(configuration, migrations: Array(StorageSchema.migrations.prefix(4)))
+    let old = try Database(configuration, migrations: Array(StorageMigrations.all.prefix(4)))
     defer { old.close() }
     let table = Table(number: 1)
     let specs = try [(composed, kind.index), (decomposed, kind.index), ("plain", "1")].map {

@@ -167,7 +167,7 @@ import Testing
     let path = directory.file("data.kvs")
     let old = try Database(
       .init(path: path, applicationId: StorageSchema.applicationId),
-      migrations: Array(StorageSchema.migrations.prefix(4)))
+      migrations: Array(StorageMigrations.all.prefix(4)))
     try old.write { (db: borrowing Connection) throws(SQLiteError) in
       try db.execute(
         """

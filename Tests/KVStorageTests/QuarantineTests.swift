@@ -126,7 +126,7 @@ import Testing
     let path = directory.file("old.kvs")
     let old = try Database(
       .init(path: path, applicationId: StorageSchema.applicationId),
-      migrations: Array(StorageSchema.migrations.prefix(1)))
+      migrations: Array(StorageMigrations.all.prefix(1)))
     try old.write(durably: true) { (db: borrowing Connection) throws(SQLiteError) in
       try db.execute(
         """

@@ -17,7 +17,7 @@ import Testing
   private func row(_ id: String) throws -> Int64? {
     let database = try Database(
       .init(path: path, applicationId: StorageSchema.applicationId),
-      migrations: StorageSchema.migrations)
+      migrations: StorageMigrations.all)
     let rows = try database.rows(of: "SELECT n FROM e1 WHERE id = '\(id)'") { _ in }
     return try rows.next { $0.int64(0) }
   }
@@ -103,7 +103,7 @@ import Testing
       storage.close()
       let reopened = try Database(
         .init(path: path, applicationId: StorageSchema.applicationId),
-        migrations: StorageSchema.migrations)
+        migrations: StorageMigrations.all)
       let rows = try reopened.rows(of: "SELECT n FROM e1 WHERE id = 'c'") { _ in }
       #expect(try rows.next { $0.int64(0) } == 3)
     }
@@ -113,7 +113,7 @@ import Testing
   private func makeOld(_ path: String) throws {
     let old = try Database(
       .init(path: path, applicationId: StorageSchema.applicationId),
-      migrations: Array(StorageSchema.migrations.prefix(4)))
+      migrations: Array(StorageMigrations.all.prefix(4)))
     try old.write(durably: true) { (db: borrowing Connection) throws(SQLiteError) in
       try db.execute(
         """

@@ -81,7 +81,7 @@ import Testing
       storage.close()
     }
     do {
-      let database = try open(path, migrations: StorageSchema.migrations)
+      let database = try open(path, migrations: StorageMigrations.all)
       defer { database.close() }
       try database.write { (db: borrowing Connection) throws(SQLiteError) in
         try db.execute("INSERT INTO x1 (x1) VALUES ('delete-all')")
