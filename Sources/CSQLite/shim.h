@@ -2,6 +2,7 @@
 #pragma once
 #include <errno.h>
 #include <sqlite3.h>
+#include <stdint.h>
 
 /* The bytes stay where they are until the statement is reset: nothing is copied. */
 static inline sqlite3_destructor_type kv_sqlite_static(void) { return SQLITE_STATIC; }
@@ -27,6 +28,30 @@ static inline int kv_sqlite_read_header(sqlite3 *db, unsigned char *bytes, int c
   status = file->pMethods->xFileSize(file, size);
   if (status != SQLITE_OK || *size < count) return status;
   return file->pMethods->xRead(file, bytes, count, 0);
+}
+
+/* What can be seen of the log without a lock. */
+typedef struct kv_sqlite_log_state {
+  uint32_t commits; /* counts them */
+  uint32_t salt;    /* changes when the log is begun anew */
+  uint32_t pages;   /* in the log */
+  uint32_t copied;  /* pages of these that are in the file */
+} kv_sqlite_log_state;
+
+/* Reads the state of the log from its index, which is memory that all processes share (sqlite.org/walformat.html, section 2). Costs no
+ * call to the system. 0: it could not be read, or is just being written. Only for connections that have read in WAL mode. */
+static inline int kv_sqlite_read_log_state(sqlite3 *db, kv_sqlite_log_state *state) {
+  sqlite3_file *file = 0;
+  void volatile *block = 0;
+  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return 0;
+  if (!file || !file->pMethods || file->pMethods->iVersion < 2) return 0;
+  if (file->pMethods->xShmMap(file, 0, 32768, 0, &block) != SQLITE_OK || !block) return 0;
+  const volatile uint32_t *words = (const volatile uint32_t *)block;
+  enum { commits = 2, pages = 4, salt = 8, header = 12, copied = 24 };
+  *state = (kv_sqlite_log_state){words[commits], words[salt], words[pages], words[copied]};
+  /* The header is there twice. */
+  return state->commits == words[header + commits] && state->salt == words[header + salt] &&
+         state->pages == words[header + pages];
 }
 
 /* Whether the system has failed to read the database or its log. SQLite reports that as damage where it comes up within

@@ -132,6 +132,13 @@ package struct Connection: ~Copyable {
   /// The row number of the last INSERT.
   package var lastInsertRow: Int64 { sqlite3_last_insert_rowid(raw) }
 
+  /// The state of the log, in memory that all processes share; nil if it is being written at this moment. For connections that have
+  /// read something, in WAL mode.
+  var logState: kv_sqlite_log_state? {
+    var state = kv_sqlite_log_state()
+    return kv_sqlite_read_log_state(raw, &state) != 0 ? state : nil
+  }
+
   /// Whether a transaction is open. Some errors end it on their own.
   package var isInTransaction: Bool { sqlite3_get_autocommit(raw) == 0 }
 
@@ -162,6 +169,12 @@ package struct Connection: ~Copyable {
     let number = try read()
     history.remembered = (name, number, dataVersion)
     return number
+  }
+
+  /// Begins a transaction that reads the state of now.
+  func beginSnapshot() throws(SQLiteError) {
+    try run(Control.beginRead)
+    try run(Control.readAnything)
   }
 
   /// BEGIN IMMEDIATE … COMMIT, or ROLLBACK if anything throws.
@@ -266,6 +279,8 @@ package struct Connection: ~Copyable {
   enum Control {
     static let beginWrite = SQL("BEGIN IMMEDIATE")
     static let beginRead = SQL("BEGIN")
+    /// A transaction that has read nothing has no snapshot yet.
+    static let readAnything = SQL("SELECT 1 FROM sqlite_schema LIMIT 1")
     static let commit = SQL("COMMIT")
     static let rollback = SQL("ROLLBACK")
     static let savepoint = SQL("SAVEPOINT kv")

@@ -49,6 +49,7 @@ extension Database {
     }
     guard isFirst else { throw SQLiteError(.busy, "The file is already being compacted.") }
     defer { isCompacting.withLock { $0 = false } }
+    readers.endSharedLock()
     try writer.withConnection { (connection: borrowing Connection) throws(SQLiteError) in
       connection.setBusyTimeout(50)
       defer { connection.setBusyTimeout(configuration.busyTimeout) }

@@ -10,6 +10,8 @@ extension Database {
     package var busyTimeout: Int32 = 10_000
     /// Page cache of the writer in KiB; readers have the same.
     package var cacheKiB: Int32 = 4096
+    /// How long the lock that readers share may be held while nobody reads, in milliseconds: see `SharedReadLock`. 0: it is not used.
+    package var sharedReadLockMilliseconds = 10
 
     /// Whether triggers of the file may write to FTS5's tables, which SQLite 3.40 does not call harmless. Only
     /// the writer is allowed to. All functions of ours are pure or barred from schemas, and no extension is

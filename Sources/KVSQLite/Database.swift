@@ -11,7 +11,7 @@ package final class Database: Sendable {
   let writer: Writer?
   /// Whether somebody of this process writes the file anew.
   let isCompacting = Monitor(false)
-  private let readers: ReaderPool
+  let readers: ReaderPool
   private let generation = ProcessGeneration.current
 
   /// Opens or makes the file, and runs the migrations it lacks in one transaction.
@@ -26,7 +26,7 @@ package final class Database: Sendable {
     self.configuration = configuration
     let pooled = try Self.openWriter(configuration, newFile: newFile, migrations: migrations)
     writer = pooled.map { Writer($0, configuration.durability) }
-    readers = ReaderPool(configuration)
+    readers = ReaderPool(configuration, isReadOnly: pooled == nil)
   }
 
   deinit { close() }
@@ -54,6 +54,7 @@ package final class Database: Sendable {
   ) throws(SQLiteError) -> R {
     try checkProcess()
     guard let writer else { throw Self.readOnly }
+    readers.endSharedLock()
     do throws(SQLiteError) {
       return try writer.write(durably: durably, repeatable: repeatable, body)
     } catch {
@@ -77,6 +78,7 @@ package final class Database: Sendable {
   /// Gives the space of the log back to the disk; `.busy` if somebody reads.
   func truncateLog() throws(SQLiteError) {
     try withReader { (connection: borrowing Connection) throws(SQLiteError) in
+      readers.endSharedLock()
       try connection.checkpoint(truncating: true)
     }
   }
@@ -169,6 +171,7 @@ package final class Database: Sendable {
   /// Copies the log into the file as far as readers allow, without waiting for anybody.
   package func checkpoint() throws(SQLiteError) {
     try withReader { (connection: borrowing Connection) throws(SQLiteError) in
+      readers.endSharedLock()
       try connection.checkpoint()
     }
   }

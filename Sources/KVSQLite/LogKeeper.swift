@@ -11,7 +11,7 @@ internal import CSQLite
 /// ever be written back.
 final class LogKeeper {
   /// How long the log may become, in pages.
-  private static let limit: Int32 = 4000
+  static let limit: Int32 = 4000
   /// How long small commits that wait for the disk make it.
   private static let limitOfSmallCommits: Int32 = 1000
   /// How many pages a small commit writes at the most.

@@ -10,15 +10,11 @@ package final class Snapshot: @unchecked Sendable {
   /// Nil once the snapshot was given back.
   private var pooled: PooledConnection?
 
-  /// A transaction that has read nothing has no snapshot yet.
-  private static let begin = SQL("SELECT 1 FROM sqlite_schema LIMIT 1")
-
   init(_ readers: ReaderPool) throws(SQLiteError) {
     self.readers = readers
     let pooled = try readers.acquire()
     do {
-      try pooled.connection.run(Connection.Control.beginRead)
-      try pooled.connection.run(Self.begin)
+      try pooled.connection.beginSnapshot()
     } catch {
       readers.release(pooled)
       throw error

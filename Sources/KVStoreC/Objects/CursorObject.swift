@@ -13,7 +13,7 @@ final class CursorObject: HandleObject {
     var block: RowBuffer?
     /// The error that followed the entities of the last page.
     var failure: StoreError?
-    let page = TextBuffer()
+    lazy var page = TextBuffer()
 
     /// The next entity, followed by a NUL; nil at the end.
     mutating func next() throws(StoreError) -> UnsafeBufferPointer<CChar>? {
