@@ -1,9 +1,10 @@
 import KVJSON
 import KVQuery
-import KVStorage
 import KVSync
 import KVTestSupport
 import Testing
+
+@testable import KVStorage
 
 /// Indexes that no application asks for: made for conditions that scan again and again, dropped when they cost more than they
 /// save.
@@ -208,6 +209,31 @@ import Testing
     #expect(try storage.dropIndex("automatic: rare", in: "c"))
     for _ in 0..<20 { #expect(try count(#"{"rare":1}"#, storage) == 4) }
     #expect(try names(storage).isEmpty)
+  }
+
+  @Test("what it takes of the file is known with the transaction that makes it usable")
+  func isMeasured() throws {
+    let storage = try openStorage(in: directory)
+    defer { storage.close() }
+    try fill(storage)
+    let wanted = try #require(try query(#"{"rare":1}"#).wantedIndex)
+    var ledger = IndexLedger(Self.eager)
+    var worthwhile: IndexSpec?
+    while worthwhile == nil { worthwhile = ledger.scanned(wanted, in: 1, rows: 400, found: 4) }
+    let spec = try #require(worthwhile)
+    let place = try #require(try storage.addAutomaticIndex(spec, in: "c", Self.eager))
+    var isLast = false
+    while !isLast {
+      let step = try storage.fillMeasuring(place.index)
+      let index = try #require(try storage.indexes(in: "c").first)
+      #expect(index.isReady == step.isLast)
+      #expect(index.spec.automatic?.bytes == step.bytes)
+      #expect(step.bytes > 0)
+      isLast = step.isLast
+    }
+    // Whoever finds it begun goes on with what is known.
+    let again = try #require(try storage.addAutomaticIndex(spec, in: "c", Self.eager))
+    #expect(again.limit >= place.limit)
   }
 
   @Test("there are no more than the rules allow, neither in number nor in bytes")

@@ -138,19 +138,13 @@ final class AutomaticIndexes: Sendable {
     guard let place = try storage.addAutomaticIndex(spec, in: table.name, rules) else {
       return false
     }
-    var spec = spec
-    var bytes = place.bytes
     while !isClosed {
       let step = try storage.fillMeasuring(place.index)
-      bytes += step.bytes
-      guard bytes <= place.bytes + place.room else {
+      guard step.bytes <= place.limit else {
         _ = try storage.removeIndex(spec.name, in: table.name)
         return false
       }
-      guard step.isLast else { continue }
-      spec.automatic?.bytes = max(1, bytes)
-      try storage.describe(place.index, as: spec)
-      return true
+      if step.isLast { return true }
     }
     return false
   }

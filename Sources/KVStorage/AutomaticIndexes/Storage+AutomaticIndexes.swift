@@ -62,11 +62,11 @@ extension Storage {
     return specs
   }
 
-  /// Adds an empty index, or finds the one that was begun; tells how many bytes it takes and how many more it may. Nil: there
-  /// is one with the same keys, or there are too many.
+  /// Adds an empty index, or finds the one that was begun; tells how many bytes it may take. Nil: there is one with the same
+  /// keys, or there are too many.
   func addAutomaticIndex(
     _ spec: IndexSpec, in collection: String, _ rules: IndexLedger.Rules
-  ) throws(StoreError) -> (index: IndexTable, bytes: Int, room: Int)? {
+  ) throws(StoreError) -> (index: IndexTable, limit: Int)? {
     try write(to: collection, durably: false) { (db, change) throws(SQLiteError) in
       let automatic = try Self.automaticSpecs(on: db)
       let used = try db.usedBytes()
@@ -75,7 +75,7 @@ extension Storage {
       let others = try Self.tables(of: change.table, on: db)
       if let begun = others.first(where: { $0.spec.name.hasSameBytes(as: spec.name) }) {
         // One of the application's may have the name.
-        return begun.spec.automatic == nil ? nil : (begun, 0, left)
+        return begun.spec.automatic.map { (begun, left + $0.bytes) }
       }
       let count = others.count { $0.spec.automatic != nil }
       guard count < rules.maxIndexes, !others.contains(where: { $0.spec.hasKeys(of: spec) }) else {
@@ -83,25 +83,34 @@ extension Storage {
       }
       let text = JSONValue.object(spec.json).text
       let index = try Self.add(spec, text, table: change.table, on: db)
-      let bytes = try db.usedBytes() - used
-      return (index, bytes, left - bytes)
+      _ = try Self.charge(try db.usedBytes() - used, to: index, on: db)
+      return (index, left)
     }
   }
 
-  /// Adds some more entities to an index, and tells how many bytes of the file that took.
+  /// Adds some more entities to an index, and tells how many bytes of the file it takes now. That is noted in the same
+  /// transaction, so it is known of every index that can be used.
   func fillMeasuring(_ index: IndexTable) throws(StoreError) -> (isLast: Bool, bytes: Int) {
     try write(durably: false) { (db: borrowing Connection) throws(SQLiteError) in
       let before = try db.usedBytes()
       let isLast = try Self.fillStep(index, on: db)
-      return (isLast, max(0, try db.usedBytes() - before))
+      return (isLast, try Self.charge(try db.usedBytes() - before, to: index, on: db))
     }
   }
 
-  /// Notes what is known about an index.
-  func describe(_ index: IndexTable, as spec: IndexSpec) throws(StoreError) {
+  /// Notes that an index takes so many more bytes, and gives how many these are in all; 0 if it is not an automatic one any more.
+  private static func charge(
+    _ more: Int, to index: IndexTable, on db: borrowing Connection
+  ) throws(SQLiteError) -> Int {
+    let row = try db.statement("SELECT spec FROM indexes WHERE number = \(bind: index.number)")
+    guard try row.step(), var spec = try? IndexSpec(stored: row.text(0) ?? ""),
+      let known = spec.automatic?.bytes
+    else { return 0 }
+    row.reset()
+    let bytes = known + max(0, more)
+    spec.automatic?.bytes = bytes
     let text = JSONValue.object(spec.json).text
-    try write(durably: false) { (db: borrowing Connection) throws(SQLiteError) in
-      try db.run("UPDATE indexes SET spec = \(bind: text) WHERE number = \(bind: index.number)")
-    }
+    try db.run("UPDATE indexes SET spec = \(bind: text) WHERE number = \(bind: index.number)")
+    return bytes
   }
 }
