@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import resource
 import statistics
 import sys
 import threading
@@ -25,8 +26,10 @@ from postgres import Postgres
 from statements import SETTINGS, captured, script
 
 ROUNDS, SECONDS, CONNECTIONS = 3, 3, 8
-#: Requests whose statements are sent again by the other program.
+#: Requests whose statements are sent again by the other programs.
 CAPTURED = 50
+#: Where the body is in the rows of a get.
+BODY = 9
 CITIES, CHANGES = 234_908, 100
 GROUP = {
     "key": {"kind": True},
@@ -49,8 +52,29 @@ class Replica:
 
     def cpu(self) -> float:
         """Seconds of processors that it has used."""
-        fields = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return processor_seconds(self.process)
+
+
+def processor_seconds(process: int, *, with_ended_children: bool = False) -> float:
+    """Seconds of processors that a process has used."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    ticks = sum(int(field) for field in fields[11 : 15 if with_ended_children else 13])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def database_seconds(database: Postgres) -> float:
+    """Seconds of processors that all processes of PostgreSQL have used; waits while one ends."""
+    main = int((database.data / "postmaster.pid").read_text().splitlines()[0])
+    children = Path(f"/proc/{main}/task/{main}/children")
+    while True:
+        before = children.read_text()
+        try:
+            running = sum(processor_seconds(int(child)) for child in before.split())
+        except FileNotFoundError:
+            continue
+        seconds = running + processor_seconds(main, with_ended_children=True)
+        if children.read_text() == before:
+            return seconds
 
 
 @contextmanager
@@ -80,6 +104,7 @@ def rows() -> list[Row]:
         load, own_load = (Load(one.token, PREFIX, PAGE) for one in (session, own))
         return [
             *by_hand(database, a, session, load, directory),
+            *least(database, a, load, directory / "get.statements"),
             *processors(a, alone, load, own_load),
             across(session, b),
             *idle_polls(session, a, directory),
@@ -91,7 +116,7 @@ def by_hand(
     database: Postgres, server: Replica, session: Session, load: Load, directory: Path
 ) -> list[Row]:
     """The same statements by libpq alone, in turns."""
-    program = build("cluster", "data.c", "raw.c", "cluster.c", libraries=("pq", "sqlite3"))
+    program = libpq_alone()
     result = []
     for title, kind, request in requests(session):
 
@@ -109,6 +134,60 @@ def by_hand(
         against = "libpq alone, the same statements"
         result.append(ratio_row(f"PostgreSQL: {title}", "requests/s", ours, theirs, against, 0.6))
     return result
+
+
+def libpq_alone() -> Path:
+    """The program that sends statements again."""
+    sources = ("data.c", "raw.c", "statements.c", "cluster.c")
+    return build("cluster", *sources, libraries=("pq", "sqlite3"))
+
+
+def least(database: Postgres, server: Replica, load: Load, file: Path) -> list[Row]:
+    """A get by libpq alone, with nothing but HTTP in front of it, and by a replica, in turns."""
+    alone = libpq_alone()
+    gateway = build("gateway", "statements.c", "gateway.c", libraries=("microhttpd", "pq"))
+    port = free_port()
+    command = [str(gateway), database.address, str(port), str(file), str(BODY)]
+    rates: list[tuple[float, float, float]] = []
+    costs: list[tuple[float, float, float]] = []
+    with serving(command, port) as process:
+        by_gateway = Replica(f"http://127.0.0.1:{port}", process.pid)
+        for _ in range(ROUNDS):
+            before = database_seconds(database) + ended_seconds()
+            rate = float(output_of(alone, database.address, SECONDS, CONNECTIONS, file))
+            used = database_seconds(database) + ended_seconds() - before
+            theirs = used / (rate * SECONDS) * 1e6
+            reached, minimum = whole_cost(database, by_gateway, load)
+            own, cost = whole_cost(database, server, load)
+            rates.append((own, reached, rate))
+            costs.append((cost, minimum, theirs))
+    against, by_hand = "libpq alone, the same statements", "HTTP and libpq by hand"
+    get = "PostgreSQL: get an entity"
+    ours, minima, baseline = ([one[n] for one in rates] for n in range(3))
+    result = [
+        ratio_row(f"{get}, {by_hand}", "requests/s", minima, baseline, against, None),
+        ratio_row(f"{get}, in turns with that", "requests/s", ours, minima, by_hand, None),
+    ]
+    ours, minima, baseline = ([one[n] for one in costs] for n in range(3))
+    what = f"{get}, processor time with PostgreSQL's"
+    return [
+        *result,
+        ratio_row(what, "us", ours, baseline, against, None),
+        ratio_row(f"{what}, {by_hand}", "us", minima, baseline, against, None),
+    ]
+
+
+def ended_seconds() -> float:
+    """Seconds of processors that the programs have used that this one has waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def whole_cost(database: Postgres, server: Replica, load: Load) -> tuple[float, float]:
+    """Gets a second, and microseconds of processors for one: the server's and PostgreSQL's."""
+    before = server.cpu() + database_seconds(database)
+    count, rate = load.run(server.address, "get", SECONDS)
+    return rate, (server.cpu() + database_seconds(database) - before) / count * 1e6
 
 
 def requests(session: Session) -> list[tuple[str, str, Callable[[int], object]]]:

@@ -80,8 +80,9 @@ package final class OpenIDProvider: IdentityProvider {
     claims.nonce = nonce
     claims.accessToken = accessToken
     let proven = try proven(token, claims)
-    let now = Timestamp.now().milliseconds / 1000
-    try used.use(proven.digest, until: now + settings.tokenSeconds + 2 * settings.leeway, at: now)
+    try used.use(
+      UsedTokens.Token(digest: proven.digest, issuer: settings.issuer, made: proven.made),
+      for: settings.tokenSeconds + settings.leeway, at: Timestamp.now().milliseconds / 1000)
     return proven.identity
   }
 
@@ -107,13 +108,15 @@ package final class OpenIDProvider: IdentityProvider {
   /// Proves the signature before a claim is looked at.
   private func proven(
     _ text: String, _ rules: ClaimRules
-  ) throws(IdentityFailure) -> (identity: ProvenIdentity, digest: [UInt8]) {
+  ) throws(IdentityFailure) -> (identity: ProvenIdentity, digest: [UInt8], made: Int64) {
     let token = try SignedToken(text)
     guard try documents.keys(for: token).contains(where: { token.isSigned(by: $0) }) else {
       throw .refused("the id token is not signed by a key of the provider's")
     }
     let identity = try rules.identity(token.claims, at: Timestamp.now().milliseconds / 1000)
-    return (identity, token.digest)
+    // The rules have found the time to be there, and not in the future.
+    let made = Int64(max(0, token.claims["iat"]?.doubleValue ?? 0))
+    return (identity, token.digest, made)
   }
 
   private func tokens(_ form: [(String, String)]) throws(IdentityFailure) -> JSONValue {

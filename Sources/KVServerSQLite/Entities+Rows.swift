@@ -126,19 +126,20 @@ extension Entities {
     try run(collection.update(row, head), with: record.body, on: connection)
   }
 
-  /// Adds a change for live data, with the present members of groups among those who may read.
+  /// Adds a change for live data.
   private static func record(
     _ id: String, _ what: LiveChange.What, for acl: ACL,
     in collection: EntityCollection, on connection: borrowing Connection,
     changes: inout LiveChanges
   ) throws(SQLiteError) {
-    guard !changes.isFull else { return changes.cut() }
-    var members: [RecordID: [String]] = [:]
-    for group in acl.groups {
-      members[RecordID(group)] = try UserGroups.members(
-        of: group, app: collection.app, on: connection)
+    guard let groups = changes.groups(of: acl) else { return }
+    var members: [(group: String, user: String)] = []
+    if !groups.isEmpty {
+      let select = try connection.statement(
+        MemberStatements.users(inAny: groups, app: collection.app))
+      while try select.step() { members.append((select.text(0) ?? "", select.text(1) ?? "")) }
     }
-    changes.add(LiveChange(id: id, what, acl: acl.resolvingGroups { members[RecordID($0)] ?? [] }))
+    changes.add(id, what, acl: acl, members: members)
   }
 
   /// Runs a statement that leaves a body open.

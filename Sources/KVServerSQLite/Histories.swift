@@ -234,7 +234,7 @@ final class Histories: CollectionStore {
   func forgetOld() throws(ServerError) {
     for collection in collections.all {
       guard case .on(_, let days) = collection.history else { continue }
-      let limit = Self.start(of: days)
+      let limit = KnownHistory.start(days: days)
       _ = try entities.write { (connection, _) throws(SQLiteError) in
         guard collection.history != .off else { return }
         for table in [collection.tombstones, collection.formerAccess] {
@@ -247,13 +247,11 @@ final class Histories: CollectionStore {
 
   /// The earliest moment from which on all changes are known; nil without a history.
   func start(of collection: EntityCollection?) -> Timestamp? {
-    guard let collection else { return defaultDays > 0 ? Self.start(of: defaultDays) : nil }
+    guard let collection else {
+      return defaultDays > 0 ? KnownHistory.start(days: defaultDays) : nil
+    }
     guard case .on(let since, let days) = collection.history else { return nil }
-    return max(since, collection.ruleSince, Self.start(of: days))
-  }
-
-  private static func start(of days: Int) -> Timestamp {
-    Timestamp(milliseconds: Timestamp.now().milliseconds - Int64(days) * 86_400_000)
+    return KnownHistory.start(days: days, began: since, ruleSince: collection.ruleSince)
   }
 
   // Starting takes three steps. Deletions are recorded once the second is done, and whoever deletes

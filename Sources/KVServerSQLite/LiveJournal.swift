@@ -28,7 +28,7 @@ final class LiveJournal: LiveHistoryStore, Sendable {
         "SELECT floor FROM live_floor WHERE app = \(bind: app) AND epoch = \(bind: epoch)")
       guard try select.step() else {
         let history = LiveHistory(at: now)
-        try Self.forget(app, until: .max, on: connection)
+        try connection.run(MessageStatements.forget(app: app))
         try Self.setFloor(of: app, history.floor, epoch: epoch, on: connection)
         return history
       }
@@ -41,8 +41,7 @@ final class LiveJournal: LiveHistoryStore, Sendable {
   private static func load(
     _ app: Int64, into history: inout LiveHistory, on connection: borrowing Connection
   ) throws(SQLiteError) {
-    let select = try connection.statement(
-      "SELECT time, topic, about, payload FROM live_message WHERE app = \(bind: app) ORDER BY time")
+    let select = try connection.statement(MessageStatements.list(app: app))
     while try select.step() {
       guard let about = LiveMessage.About(select.text(2) ?? "") else { continue }
       history.add(
@@ -71,7 +70,7 @@ final class LiveJournal: LiveHistoryStore, Sendable {
   func cut(
     _ app: Int64, at time: Int64, on connection: borrowing Connection
   ) throws(SQLiteError) {
-    try Self.forget(app, until: time, on: connection)
+    try connection.run(MessageStatements.forget(app: app, until: time))
     try Self.setFloor(of: app, time, epoch: epoch, on: connection)
   }
 
@@ -80,17 +79,10 @@ final class LiveJournal: LiveHistoryStore, Sendable {
     let epoch = epoch
     try Entities.storage { () throws(SQLiteError) in
       try database.write(durably: false) { (connection: borrowing Connection) throws(SQLiteError) in
-        try Self.forget(app, until: floor, on: connection)
+        try connection.run(MessageStatements.forget(app: app, until: floor))
         try Self.setFloor(of: app, floor, epoch: epoch, on: connection)
       }
     }
-  }
-
-  private static func forget(
-    _ app: Int64, until time: Int64, on connection: borrowing Connection
-  ) throws(SQLiteError) {
-    try connection.run(
-      "DELETE FROM live_message WHERE app = \(bind: app) AND time <= \(bind: time)")
   }
 
   private static func setFloor(

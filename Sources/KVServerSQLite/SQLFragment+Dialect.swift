@@ -5,8 +5,8 @@ internal import KVServerCore
 extension SQLFragment: SQLPiece {
   package static var user: SQLFragment { "user" }
 
-  package static func isAny(_ column: String, of texts: [String]) -> SQLFragment {
-    "\(sql: column) IN (SELECT value FROM json_each(\(bind: ACL.list(texts))))"
+  package static func isAny(_ column: SQLFragment, of texts: [String]) -> SQLFragment {
+    "\(column) IN (SELECT value FROM json_each(\(bind: ACL.list(texts))))"
   }
 
   package init(_ fragment: IndexUse.Fragment) {

@@ -154,21 +154,12 @@ final class SQLiteEntityStore: ServerEntityStore {
   private func check(
     _ since: Timestamp, _ collection: EntityCollection?, for principal: Principal, app: Int64
   ) throws(ServerError) {
-    guard let first = histories.start(of: collection) else {
-      throw ServerError(.missingConfiguration, "the collection keeps no history")
+    var rightsSince: Timestamp?
+    if case .user(let id) = principal {
+      rightsSince = try UserGroups.rightsChanged(of: id, app: app, in: database)
     }
-    guard since >= first else {
-      throw ServerError(.parameterValueOutOfRange, "the history starts at \(first)")
-    }
-    if case .user(let id) = principal,
-      try UserGroups.rightsChanged(of: id, app: app, in: database) > since
-    {
-      throw ServerError(.parameterValueOutOfRange, "the user has joined or left a group since")
-    }
-    guard entities.clock.hasGiven(since) else {
-      throw ServerError(
-        .parameterValueOutOfRange, "since is not the time of a former read of this data: \(since)")
-    }
+    let known = KnownHistory(from: histories.start(of: collection), rightsSince: rightsSince)
+    try known.check(since, isOfRead: entities.clock.hasGiven(since))
   }
 
   private func read(
@@ -192,13 +183,11 @@ final class SQLiteEntityStore: ServerEntityStore {
     } else {
       deleted += try Self.ids(collection.closed(rows, since: since, limit: limit), on: connection)
     }
-    guard changed.count + deleted.count + left.count <= EntityList.maxEntities,
-      bytes <= EntityList.maxBytes
-    else {
-      return .failure(
-        ServerError(
-          .resultSetSizeExceeded,
-          "more than \(EntityList.maxEntities) changes; read everything instead"))
+    do throws(ServerError) {
+      let count = changed.count + deleted.count + left.count
+      try KnownHistory.checkSize(count: count, bytes: bytes)
+    } catch {
+      return .failure(error)
     }
     let cursor = SelectionCursor(changed, rows, in: collection, of: database)
     return .success(EntityChanges(changed: cursor, deleted: deleted, left: left, start: start))

@@ -57,42 +57,19 @@ final class UserGroups: UserGroupStore {
     _ members: [String], of group: String, app: Int64, on connection: borrowing Connection,
     at now: Timestamp
   ) throws(SQLiteError) {
-    let former = Set(
-      try Self.members(of: group, app: app, on: connection).map { RecordID($0) })
-    let wanted = Set(members.map { RecordID($0) })
-    let (joined, left) = (wanted.subtracting(former), former.subtracting(wanted))
-    for user in joined {
+    let select = try connection.statement(MemberStatements.users(in: group, app: app))
+    var former: [String] = []
+    while try select.step() { former.append(select.text(0) ?? "") }
+    let change = MembershipChange(from: former, to: members)
+    guard !change.isEmpty else { return }
+    for user in change.joined {
       try connection.run(
         """
         INSERT INTO group_member (app, user, grp)
-        VALUES (\(bind: app), \(bind: user.text), \(bind: group))
+        VALUES (\(bind: app), \(bind: user), \(bind: group))
         """)
     }
-    for user in left {
-      try connection.run(
-        """
-        DELETE FROM group_member
-        WHERE app = \(bind: app) AND user = \(bind: user.text) AND grp = \(bind: group)
-        """)
-    }
-    // Who has read before has a time that is not later than this transaction's.
-    let since = now.milliseconds + 1
-    for user in joined.union(left) {
-      try connection.run(
-        """
-        UPDATE account SET rights_since = \(bind: since)
-        WHERE app = \(bind: app) AND id = \(bind: user.text)
-        """)
-    }
-  }
-
-  /// The ids of the users who are in a group.
-  static func members(
-    of group: String, app: Int64, on connection: borrowing Connection
-  ) throws(SQLiteError) -> [String] {
-    let select = try connection.statement(AccountStatements.members(of: group, app: app))
-    var users: [String] = []
-    while try select.step() { users.append(select.text(0) ?? "") }
-    return users
+    try connection.run(MemberStatements.remove(change.left, from: group, app: app))
+    try connection.run(MemberStatements.noteRights(of: change, app: app, at: now))
   }
 }

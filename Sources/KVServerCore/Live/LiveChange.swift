@@ -43,13 +43,26 @@ package struct LiveChanges: Sendable {
 
   package init(rule: Permissions.Rule) { self.rule = rule }
 
-  /// Whether no other change can be kept: then `cut` says that there was one.
-  package var isFull: Bool { list.count >= Self.maxCount }
+  /// The groups whose members `add` has to be told with a change to what has this access list; nil: no other change can be kept,
+  /// which is noted.
+  package mutating func groups(of acl: ACL) -> [String]? {
+    guard list.count < Self.maxCount else {
+      isCut = true
+      return nil
+    }
+    return acl.groups
+  }
 
-  package mutating func cut() { isCut = true }
-
-  package mutating func add(_ change: LiveChange) {
-    if isFull { cut() } else { list.append(change) }
+  /// Adds a change, with the present members of the groups that `acl` names among those who may read: `members` are pairs of a
+  /// group and a user.
+  package mutating func add(
+    _ id: String, _ what: LiveChange.What, acl: ACL,
+    members: [(group: String, user: String)] = []
+  ) {
+    guard groups(of: acl) != nil else { return }
+    var users: [RecordID: [String]] = [:]
+    for (group, user) in members { users[RecordID(group), default: []].append(user) }
+    list.append(LiveChange(id: id, what, acl: acl.resolvingGroups { users[RecordID($0)] ?? [] }))
   }
 }
 

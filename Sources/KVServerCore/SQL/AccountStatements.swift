@@ -1,4 +1,4 @@
-/// The statements on the accounts of users, and on who is in which group.
+/// The statements on the accounts of users.
 package enum AccountStatements<Piece: SQLPiece> {
   private static var user: Piece { .user }
 
@@ -67,10 +67,5 @@ package enum AccountStatements<Piece: SQLPiece> {
       "DELETE FROM account WHERE \(isOf(id, app))",
       "DELETE FROM group_member WHERE app = \(bind: app) AND \(user) = \(bind: id)",
     ]
-  }
-
-  /// The ids of the users in a group.
-  package static func members(of group: String, app: Int64) -> Piece {
-    "SELECT \(user) FROM group_member WHERE app = \(bind: app) AND grp = \(bind: group)"
   }
 }

@@ -14,7 +14,7 @@ where
   static var user: Self { get }
 
   /// Tells whether a column has one of these texts.
-  static func isAny(_ column: String, of texts: [String]) -> Self
+  static func isAny(_ column: Self, of texts: [String]) -> Self
 
   /// What `IndexUse` says, with its values as this storage keeps the keys of indexes.
   init(_ fragment: IndexUse.Fragment)

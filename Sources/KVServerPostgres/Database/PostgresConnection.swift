@@ -9,6 +9,8 @@ internal import KVBase
 final class PostgresConnection {
   /// Seconds after which a server that does not answer counts as gone.
   static let maxSilence = 15.0
+  /// The same for this connection.
+  var silence: Double
   /// How often it is asked, while waiting, whether anybody still wants the answer, in milliseconds.
   private static let probeMilliseconds: Int32 = 50
 
@@ -21,7 +23,10 @@ final class PostgresConnection {
   private(set) var isBroken = false
 
   /// Connects. `setup`: a statement to begin with.
-  init(to address: String, setup: SQL) throws(PostgresError) {
+  init(
+    to address: String, setup: SQL, silence: Double = maxSilence
+  ) throws(PostgresError) {
+    self.silence = silence
     // What the address says goes over what stands before it.
     let options = [
       ("application_name", "kvstored"), ("connect_timeout", "5"), ("tcp_user_timeout", "15000"),
@@ -180,7 +185,7 @@ final class PostgresConnection {
 
   /// Waits until a result can be read without waiting.
   private func wait(within budget: WorkBudget) throws(PostgresError) {
-    let limit = Deadline.after(seconds: budget === WorkBudget.unlimited ? Self.maxSilence : 3600)
+    let limit = Deadline.after(seconds: budget === WorkBudget.unlimited ? silence : 3600)
     while true {
       let unsent = PQflush(connection)
       guard unsent >= 0 else { throw lost() }

@@ -11,6 +11,8 @@ final class PostgresDatabase: Sendable {
   private static let maxAttempts = 4
   /// Seconds to wait for a connection that others use.
   private static let maxWait = 10.0
+  /// Seconds for an answer where one has failed to come already.
+  private static let laterSilence = 5.0
 
   private struct State {
     /// Open connections that nobody uses, the one used last at the end.
@@ -30,11 +32,18 @@ final class PostgresDatabase: Sendable {
   private let address: String
   private let setup: SQL
   private let maxConnections: Int
+  /// Seconds for an answer; nothing is begun anew afterwards.
+  private let silence: Double
   private let state = Monitor(State())
 
-  /// `address`: a URI or a list of keywords, as libpq takes it. `isDurable`: whether a commit waits for the disk.
-  init(_ address: String, connections: Int, isDurable: Bool) {
+  /// `address`: a URI or a list of keywords, as libpq takes it. `isDurable`: whether a commit waits for the disk. `silence`:
+  /// seconds after which a server that does not answer counts as gone.
+  init(
+    _ address: String, connections: Int, isDurable: Bool,
+    silence: Double = PostgresConnection.maxSilence
+  ) {
     self.address = address
+    self.silence = silence
     maxConnections = connections
     setup = """
       SELECT set_config('lock_timeout', '10s', false),
@@ -46,7 +55,7 @@ final class PostgresDatabase: Sendable {
 
   /// A connection of the caller's own.
   func connect() throws(PostgresError) -> PostgresConnection {
-    try PostgresConnection(to: address, setup: setup)
+    try PostgresConnection(to: address, setup: setup, silence: silence)
   }
 
   var status: StoreStatus.Pool {
@@ -147,7 +156,9 @@ final class PostgresDatabase: Sendable {
     _ isCommitted: (PostgresConnection) throws(PostgresError) -> Bool
   ) throws(PostgresError) -> Bool {
     do throws(PostgresError) {
-      return try repeating { (connection) throws(PostgresError) in try isCommitted(connection) }
+      return try repeating(isLater: true) { (connection) throws(PostgresError) in
+        try isCommitted(connection)
+      }
     } catch {
       throw PostgresError(.commitUnknown, error.message, state: error.state)
     }
@@ -184,15 +195,22 @@ final class PostgresDatabase: Sendable {
     if !connection.isBroken { _ = try? connection.run("ROLLBACK") }
   }
 
+  /// Runs `body` until it does not fail for what passes, but not again once a caller has waited for as long as an answer may
+  /// take. `isLater`: an answer has failed to come already.
   private func repeating<R>(
-    _ body: (PostgresConnection) throws(PostgresError) -> R
+    isLater: Bool = false, _ body: (PostgresConnection) throws(PostgresError) -> R
   ) throws(PostgresError) -> R {
+    let short = min(silence, Self.laterSilence)
+    let end = Deadline.after(seconds: isLater ? short : silence)
     var attempt = 1
     while true {
       do throws(PostgresError) {
-        return try withConnection(isNew: attempt > 2, body)
+        return try withConnection(
+          isNew: attempt > 2, silence: isLater || attempt > 1 ? short : silence, body)
       } catch {
-        guard attempt < Self.maxAttempts, Self.isWorthRepeating(error) else { throw error }
+        guard attempt < Self.maxAttempts, !end.hasPassed, Self.isWorthRepeating(error) else {
+          throw error
+        }
         attempt += 1
       }
     }
@@ -207,20 +225,23 @@ final class PostgresDatabase: Sendable {
     }
   }
 
-  /// `isNew`: not one that has been idle, which may be as lost as the one before.
+  /// `isNew`: not one that has been idle, which may be as lost as the one before. `silence`: seconds for each answer.
   private func withConnection<R>(
-    isNew: Bool, _ body: (PostgresConnection) throws(PostgresError) -> R
+    isNew: Bool, silence: Double, _ body: (PostgresConnection) throws(PostgresError) -> R
   ) throws(PostgresError) -> R {
     let idle = try checkOut()
     let connection: PostgresConnection
     if let idle, !isNew {
       connection = idle.connection
     } else {
-      do throws(PostgresError) { connection = try connect() } catch {
+      do throws(PostgresError) {
+        connection = try PostgresConnection(to: address, setup: setup, silence: silence)
+      } catch {
         checkIn(nil, roundTrips: 0)
         throw error
       }
     }
+    connection.silence = silence
     let before = connection.roundTrips
     defer {
       checkIn(

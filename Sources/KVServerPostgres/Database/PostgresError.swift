@@ -59,6 +59,9 @@ struct PostgresError: Error {
     case .conflict, .full, .noSession, .evaluation, .other: false
     }
   }
+
+  /// Whether what comes next would fail alike: those who wait behind it need not wait for that to be found out once more.
+  var isOutage: Bool { endsConnection && kind != .stopped }
 }
 
 extension ServerError {

@@ -85,14 +85,37 @@ struct SQL: SQLPiece {
   }
 }
 
+/// A statement whose text is made once, for values that come later: making the text of what each request asks takes longer than
+/// sending it.
+struct SQLForm: Sendable {
+  private let statement: SQL
+  /// Of each parameter, which of the values it is; nil: it is always the same.
+  private let places: [Int?]
+
+  /// `examples`: a value for each one that comes later, all different; `statement`: what it is with these.
+  init(_ examples: [SQLValue], _ statement: SQL) {
+    self.statement = statement
+    places = statement.values.map { examples.firstIndex(of: $0) }
+  }
+
+  /// The statement with these values, in the order of the examples.
+  func with(_ values: [SQLValue]) -> SQL {
+    var sql = statement
+    for (parameter, place) in places.enumerated() {
+      if let place { sql.values[parameter] = values[place] }
+    }
+    return sql
+  }
+}
+
 // MARK: Dialect
 
 extension SQL {
   /// `user` is a reserved word here.
   static let user: SQL = "usr"
 
-  static func isAny(_ column: String, of texts: [String]) -> SQL {
-    "\(sql: column) = ANY(\(bind: texts))"
+  static func isAny(_ column: SQL, of texts: [String]) -> SQL {
+    "\(column) = ANY(\(bind: texts))"
   }
 }
 
@@ -100,7 +123,7 @@ extension SQL {
 ///
 /// Texts travel and are stored as bytes: they compare by bytes whatever the database's collation is, and none is
 /// refused for a character that PostgreSQL's own texts cannot have.
-enum SQLValue: Sendable {
+enum SQLValue: Sendable, Equatable {
   case integer(Int64?)
   case flag(Bool?)
   case bytes([UInt8]?)

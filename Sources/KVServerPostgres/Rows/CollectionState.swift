@@ -60,8 +60,39 @@ struct CollectionState: Sendable {
     """
   }
 
-  /// The same with the row of an entity after it.
+  /// The same with the row of an entity after it: what every get asks.
   static func select(_ key: CollectionKey, for claim: Claim, with id: String) -> SQL {
+    let form: SQLForm
+    let name: String
+    switch claim {
+    case .session(let token): (form, name) = (getBySession, NewSession.hash(token))
+    case .principal(.user(let user)): (form, name) = (getByUser, user)
+    case .principal(.app), .principal(.master): (form, name) = (getByOthers, "")
+    }
+    return form.with(values(key, id: id, name: name))
+  }
+
+  private static let getBySession = getForm(
+    for: .session(token: "who"), name: NewSession.hash("who"))
+  private static let getByUser = getForm(for: .principal(.user(id: "who")), name: "who")
+  private static let getByOthers = getForm(for: .principal(.master), name: "who")
+
+  private static func getForm(for claim: Claim, name: String) -> SQLForm {
+    let key = CollectionKey(app: 1, name: "collection")
+    return SQLForm(
+      values(key, id: "entity", name: name), compose(key, for: claim, with: "entity"))
+  }
+
+  /// `name`: the hash of the session's token, or the user's id.
+  private static func values(_ key: CollectionKey, id: String, name: String) -> [SQLValue] {
+    [
+      .integer(key.app), .bytes(Array(key.name.utf8)), .bytes(Array(id.utf8)),
+      .bytes(Array(name.utf8)),
+    ]
+  }
+
+  /// The same, made of its parts.
+  static func compose(_ key: CollectionKey, for claim: Claim, with id: String) -> SQL {
     """
     SELECT \(record(key, for: claim, [])), \(StoredRow.columns(of: "e."))
     FROM \(tables(key, for: claim))
@@ -162,10 +193,10 @@ struct CollectionState: Sendable {
   /// yet has one if it will have one.
   var historyStart: Timestamp? {
     guard historyDays > 0 else { return nil }
-    let oldest = Timestamp(
-      milliseconds: Timestamp.now().milliseconds - Int64(historyDays) * 86_400_000)
-    guard number != nil else { return oldest }
-    return historySince.map { max($0, ruleSince, oldest) }
+    guard number != nil else { return KnownHistory.start(days: historyDays) }
+    return historySince.map {
+      KnownHistory.start(days: historyDays, began: $0, ruleSince: ruleSince)
+    }
   }
 
   /// Throws if whoever it was read for has no session any more.

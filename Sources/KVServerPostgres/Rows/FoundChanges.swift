@@ -51,14 +51,13 @@ struct FoundChanges {
       && closed.count < limit
   }
 
-  /// The ids that an answer names; nil: more than it may hold.
-  func answer(withLeft: Bool) -> (deleted: [String], left: [String])? {
-    guard bytes <= EntityList.maxBytes else { return nil }
+  /// The ids that an answer names. Throws if there are more than it may hold.
+  func answer(withLeft: Bool) throws(ServerError) -> (deleted: [String], left: [String]) {
     // What could be read and cannot any more, or is gone, and is not among what was deleted.
     let hidden = hidden.union(withLeft && selection.hasFilter ? closed : []).subtracting(deleted)
     let left = withLeft ? hidden.union(selection.hasFilter ? unmatched : []) : []
     let all = withLeft ? deleted : deleted.union(hidden)
-    guard changed.count + all.count + left.count <= EntityList.maxEntities else { return nil }
+    try KnownHistory.checkSize(count: changed.count + all.count + left.count, bytes: bytes)
     return (all.map(\.text), left.map(\.text))
   }
 }

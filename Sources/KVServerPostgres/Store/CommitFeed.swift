@@ -237,10 +237,7 @@ private struct CommitReader {
     let rows = try connection.runAll([
       "SELECT clock, live_floor FROM app WHERE number = \(bind: app)",
       "SELECT usr FROM live_change WHERE app = \(bind: app) AND at > \(bind: known)",
-      """
-      SELECT time, topic, about, payload FROM live_message
-      WHERE app = \(bind: app) AND time > \(bind: LiveJournal.position(at: known)) ORDER BY time
-      """,
+      MessageStatements.list(app: app, after: LiveJournal.position(at: known)),
     ])
     for row in 0..<rows[1].count { try update(rows[1].text(row, 0), app, on: connection) }
     try connection.run("COMMIT")

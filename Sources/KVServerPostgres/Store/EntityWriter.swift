@@ -156,24 +156,17 @@ struct EntityWriter {
 
   // MARK: Live data
 
-  /// Notes a change for live data, with the present members of groups among those who may read.
+  /// Notes a change for live data.
   private mutating func recordChange(
     _ id: String, _ what: LiveChange.What, for acl: ACL
   ) throws(PostgresError) {
-    guard collection.hasListeners else { return }
-    guard !changes.isFull else { return changes.cut() }
-    var members: [RecordID: [String]] = [:]
-    if !acl.groups.isEmpty {
-      let rows = try transaction.run(
-        """
-        SELECT grp, usr FROM group_member
-        WHERE app = \(bind: transaction.app) AND grp = ANY(\(bind: acl.groups))
-        """)
-      for row in 0..<rows.count {
-        members[RecordID(rows.text(row, 0)), default: []].append(rows.text(row, 1))
-      }
+    guard collection.hasListeners, let groups = changes.groups(of: acl) else { return }
+    var members: [(group: String, user: String)] = []
+    if !groups.isEmpty {
+      let rows = try transaction.run(MemberStatements.users(inAny: groups, app: transaction.app))
+      members = (0..<rows.count).map { (rows.text($0, 0), rows.text($0, 1)) }
     }
-    changes.add(LiveChange(id: id, what, acl: acl.resolvingGroups { members[RecordID($0)] ?? [] }))
+    changes.add(id, what, acl: acl, members: members)
   }
 
   /// Stores what was recorded, to be sent to those who listen. The last step. Gives how many messages that are.

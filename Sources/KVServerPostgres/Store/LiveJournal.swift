@@ -32,10 +32,7 @@ final class LiveJournal: LiveHistoryStore {
       return try database.snapshot { (connection) throws(PostgresError) in
         let rows = try connection.runAll([
           "SELECT clock, live_floor FROM app WHERE number = \(bind: app)",
-          """
-          SELECT time, topic, about, payload FROM live_message
-          WHERE app = \(bind: app) ORDER BY time
-          """,
+          MessageStatements.list(app: app),
         ])
         var history = LiveHistory(sharedSince: rows[0].int64(0, 1))
         for message in Self.messages(rows[1]) { history.add(message) }
@@ -48,7 +45,7 @@ final class LiveJournal: LiveHistoryStore {
   func forget(_ app: Int64, until floor: Int64) throws(ServerError) {
     try storage { () throws(PostgresError) in
       try database.run(
-        "DELETE FROM live_message WHERE app = \(bind: app) AND time <= \(bind: floor)",
+        MessageStatements.forget(app: app, until: floor),
         """
         UPDATE app SET live_floor = greatest(live_floor, \(bind: floor))
         WHERE number = \(bind: app)
@@ -56,7 +53,7 @@ final class LiveJournal: LiveHistoryStore {
     }
   }
 
-  /// Reads `time, topic, about, payload`.
+  /// Reads what `MessageStatements.list` gives.
   static func messages(_ rows: ResultRows) -> [LiveMessage] {
     (0..<rows.count).compactMap { row in
       LiveMessage.About(rows.text(row, 2)).map {
@@ -98,7 +95,7 @@ final class LiveJournal: LiveHistoryStore {
 
   /// Says, in the transaction that is too much to tell of, that nothing is known of what was until then.
   private static func cut(_ transaction: AppWriter.Transaction) {
-    transaction.enqueue("DELETE FROM live_message WHERE app = \(bind: transaction.app)")
+    transaction.enqueue(MessageStatements.forget(app: transaction.app))
     transaction.enqueue(
       """
       UPDATE app SET live_floor = \(bind: position(at: transaction.now.milliseconds))

@@ -25,12 +25,7 @@ extension PostgresEntities {
       try database.snapshot { (connection) throws(PostgresError) in
         try Self.changes(selection, since: since, withLeft: withLeft, on: connection)
       }
-    }
-    guard let found else {
-      throw ServerError(
-        .resultSetSizeExceeded,
-        "more than \(EntityList.maxEntities) changes; read everything instead")
-    }
+    }.get()
     let cursor = PostgresCursor(.rows(found.changed, next: 0), selection, of: database)
     return EntityChanges(
       changed: cursor, deleted: found.deleted, left: found.left, start: state.readTime)
@@ -40,27 +35,18 @@ extension PostgresEntities {
   func check(
     _ since: Timestamp, _ state: CollectionState
   ) throws(ServerError) {
-    guard let first = state.historyStart else {
-      throw ServerError(.missingConfiguration, "the collection keeps no history")
-    }
-    guard since >= first else {
-      throw ServerError(.parameterValueOutOfRange, "the history starts at \(first)")
-    }
-    if case .success(.user) = state.principal, state.rightsSince > since {
-      throw ServerError(.parameterValueOutOfRange, "the user has joined or left a group since")
-    }
-    guard since <= state.readTime else {
-      throw ServerError(
-        .parameterValueOutOfRange, "since is not the time of a former read of this data: \(since)")
-    }
+    let isUser = if case .success(.user) = state.principal { true } else { false }
+    let known = KnownHistory(
+      from: state.historyStart, rightsSince: isUser ? state.rightsSince : nil)
+    try known.check(since, isOfRead: since <= state.readTime)
   }
 
   private typealias Changes = (changed: [Int64], deleted: [String], left: [String])
 
-  /// What has changed, in one snapshot. Nil: more than an answer may hold.
+  /// What has changed, in one snapshot. A failure: it is more than an answer may hold.
   private static func changes(
     _ selection: RowSelection, since: Timestamp, withLeft: Bool, on connection: PostgresConnection
-  ) throws(PostgresError) -> Changes? {
+  ) throws(PostgresError) -> Result<Changes, ServerError> {
     // One more than may be, to notice that there are too many.
     let limit = EntityList.maxEntities + 1
     let select = ChangeSelect(selection: selection, since: since.milliseconds)
@@ -78,6 +64,9 @@ extension PostgresEntities {
     }
     let hidden = try connection.run(select.hidden(limit: limit), within: selection.budget)
     for row in 0..<hidden.count { found.addHidden(hidden.text(row, 0)) }
-    return found.answer(withLeft: withLeft).map { (found.changed, $0.deleted, $0.left) }
+    return Result { () throws(ServerError) in
+      let answer = try found.answer(withLeft: withLeft)
+      return (found.changed, answer.deleted, answer.left)
+    }
   }
 }

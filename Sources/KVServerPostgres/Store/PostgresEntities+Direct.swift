@@ -95,7 +95,8 @@ extension PostgresEntities {
     }
     try check(since, state)
     let found = try storage { () throws(PostgresError) in try select.read(rows) }
-    guard let found, let answer = found.changes.answer(withLeft: withLeft) else { return nil }
+    guard let found else { return nil }
+    let answer = try found.changes.answer(withLeft: withLeft)
     return EntityChanges(
       changed: PostgresCursor(.done, selection, ahead: found.bodies, of: database),
       deleted: answer.deleted, left: answer.left, start: state.readTime)

@@ -20,7 +20,7 @@ final class PostgresGroups: UserGroupStore {
     let key = CollectionKey.groups(of: app)
     let reading: [SQL] = [
       CollectionState.select(key, for: claim), StoredRow.select([write.id], in: key),
-      AccountStatements.members(of: write.id, app: app),
+      MemberStatements.users(in: write.id, app: app),
     ]
     let result = try writer.write(app: app, reading: reading) {
       (transaction, rows) throws(PostgresError) -> Result<WrittenEntity?, ServerError> in
@@ -31,37 +31,24 @@ final class PostgresGroups: UserGroupStore {
       let result = try groups.perform(write, for: viewer)
       if case .success = result {
         let former = (0..<rows[2].count).map { rows[2].text($0, 0) }
-        Self.set(members, of: write.id, former: former, in: transaction)
+        Self.apply(MembershipChange(from: former, to: members), to: write.id, in: transaction)
       }
       return result
     }
     return try result.get()
   }
 
-  private static func set(
-    _ members: [String], of group: String, former: [String],
-    in transaction: AppWriter.Transaction
+  private static func apply(
+    _ change: MembershipChange, to group: String, in transaction: AppWriter.Transaction
   ) {
-    let (former, wanted) = (Set(former.map { RecordID($0) }), Set(members.map { RecordID($0) }))
-    let joined = wanted.subtracting(former).map(\.text)
-    let left = former.subtracting(wanted).map(\.text)
-    guard !joined.isEmpty || !left.isEmpty else { return }
+    guard !change.isEmpty else { return }
     let app = transaction.app
     transaction.enqueue(
       """
       INSERT INTO group_member (app, usr, grp)
-      SELECT \(bind: app), usr, \(bind: group) FROM unnest(\(bind: joined)) AS usr
+      SELECT \(bind: app), usr, \(bind: group) FROM unnest(\(bind: change.joined)) AS usr
       """)
-    transaction.enqueue(
-      """
-      DELETE FROM group_member
-      WHERE app = \(bind: app) AND grp = \(bind: group) AND usr = ANY(\(bind: left))
-      """)
-    // Who has read before has a time that is not later than this transaction's.
-    transaction.enqueue(
-      """
-      UPDATE account SET rights_since = \(bind: transaction.now.milliseconds + 1)
-      WHERE app = \(bind: app) AND id = ANY(\(bind: joined + left))
-      """)
+    transaction.enqueue(MemberStatements.remove(change.left, from: group, app: app))
+    transaction.enqueue(MemberStatements.noteRights(of: change, app: app, at: transaction.now))
   }
 }

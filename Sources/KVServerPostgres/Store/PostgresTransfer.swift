@@ -7,8 +7,8 @@ package import KVServerCore
 package final class PostgresTransfer: TransferTarget {
   /// How many rows are read at once: without their bodies.
   private static let pageRows = 1000
-  /// Held by the program that moves data.
-  private static let lock: Int64 = 0x6B76_6D69_6772_6174
+  /// Held by the program that moves data to these tables: other schemas of the database have tables and a lock of their own.
+  private static let lock: SQL = "\(bind: 0x6B76_6D69)::int4, 'migration'::regclass::oid::int4"
 
   private let database: PostgresDatabase
   private let indexes: PostgresIndexes
@@ -35,7 +35,7 @@ package final class PostgresTransfer: TransferTarget {
   private func begin() throws(TransferFailure) {
     let rows = try checked { () throws(PostgresError) in
       try guardian.runAll([
-        "SELECT pg_try_advisory_lock(\(bind: Self.lock))",
+        "SELECT pg_try_advisory_lock(\(Self.lock))",
         "SELECT EXISTS(SELECT 1 FROM migration) OR NOT EXISTS(SELECT 1 FROM app)",
       ])
     }
@@ -53,7 +53,7 @@ package final class PostgresTransfer: TransferTarget {
 
   /// Another program may use the database afterwards.
   package func close() {
-    _ = try? guardian.run("SELECT pg_advisory_unlock(\(bind: Self.lock))")
+    _ = try? guardian.run("SELECT pg_advisory_unlock(\(Self.lock))")
     database.close()
   }
 

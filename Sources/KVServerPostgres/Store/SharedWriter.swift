@@ -39,6 +39,8 @@ final class SharedWriter: Sendable {
     let turn = Monitor(Turn.waiting)
 
     init(_ job: Job) { self.job = job }
+
+    func end(with results: Results) { turn.withLockNotifyingAll { $0 = .done(results) } }
   }
 
   private struct Line {
@@ -85,11 +87,10 @@ final class SharedWriter: Sendable {
       if let results = results ?? nil { return try results.get() }
     }
     let group = [ticket] + takeOthers(for: ticket)
-    let results = carryOut(group.map(\.job))
-    handOver(job.key.app)
-    for (other, results) in zip(group, results).dropFirst() {
-      other.turn.withLockNotifyingAll { $0 = .done(results) }
-    }
+    var outage: PostgresError?
+    let results = carryOut(group.map(\.job), &outage)
+    if let outage { giveUp(job.key.app, outage) } else { handOver(job.key.app) }
+    for (other, results) in zip(group, results).dropFirst() { other.end(with: results) }
     return try results[0].get()
   }
 
@@ -140,15 +141,24 @@ final class SharedWriter: Sendable {
     next?.turn.withLockNotifyingAll { $0 = .leads }
   }
 
+  /// Fails all that wait: each would wait as long as the one before it to find out that there is no database.
+  private func giveUp(_ app: Int64, _ error: PostgresError) {
+    let all = lines.withLock { lines in lines.removeValue(forKey: app)?.waiting ?? [] }
+    for ticket in all { ticket.end(with: .failure(ServerError(error))) }
+  }
+
   // MARK: Work
 
-  private func carryOut(_ jobs: [Job]) -> [Results] {
+  /// `outage`: why nothing can be written at all; then nothing else is tried.
+  private func carryOut(_ jobs: [Job], _ outage: inout PostgresError?) -> [Results] {
+    if let outage { return jobs.map { _ in .failure(ServerError(outage)) } }
     do throws(PostgresError) { return try transact(jobs) } catch {
       // One that fails takes the others along; nothing was stored.
       guard jobs.count > 1, !error.endsConnection else {
+        if error.isOutage { outage = error }
         return jobs.map { _ in .failure(ServerError(error)) }
       }
-      return jobs.flatMap { carryOut([$0]) }
+      return jobs.flatMap { carryOut([$0], &outage) }
     }
   }
 

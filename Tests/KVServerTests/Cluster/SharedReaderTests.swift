@@ -17,7 +17,10 @@ import Testing
   }
 
   /// The answers to statements, each asked once; nil where the reader has refused it.
-  private func answers(_ statements: [SQL]) -> [Result<Int64, PostgresError>?] {
+  private func answers(
+    _ statements: [SQL], of reader: SharedReader? = nil
+  ) -> [Result<Int64, PostgresError>?] {
+    let reader = reader ?? self.reader
     let answers = Monitor([Int: Result<Int64, PostgresError>]())
     var refused: Set<Int> = []
     for (index, sql) in statements.enumerated() {
@@ -61,6 +64,25 @@ import Testing
     #expect(answered.count < 2000)
   }
 
+  @Test("While there is no answer, those who wait behind the first ones are told with them")
+  func outage() throws {
+    let storage = try TestStorage.schema(for: Identifier.object())
+    let database = PostgresDatabase(storage, connections: 4, isDurable: true, silence: 5)
+    let reader = SharedReader(database)
+    defer { reader.close() }
+    let key = Int64.random(in: .min...(.max))
+    let other = try PostgresConnection(
+      to: storage, setup: "SELECT pg_advisory_lock(\(bind: key))")
+    let waiting: SQL = "SELECT 1::int8 FROM pg_advisory_xact_lock_shared(\(bind: key))"
+    let found = answers([SQL](repeating: waiting, count: 250), of: reader)
+    #expect(found.count == 250)
+    for answer in found { #expect(answer.flatMap { $0.failure }?.kind == .unreachable) }
+    // They would be eight at least.
+    #expect(database.status.roundTrips < 6)
+    try other.run("SELECT pg_advisory_unlock(\(bind: key))")
+    #expect(try answers([waiting], of: reader).first??.get() == 1)
+  }
+
   @Test("What waits when it is closed is answered; afterwards nothing is taken")
   func closing() {
     let count = Atomic(0)
@@ -83,5 +105,11 @@ import Testing
       try TestStorage.schema(for: Identifier.object()), connections: 1, isDurable: true)
     _ = try other.read(others)
     #expect(try answers(["SELECT 2::int8"]).first??.get() == 2)
+  }
+}
+
+extension Result {
+  fileprivate var failure: Failure? {
+    if case .failure(let error) = self { error } else { nil }
   }
 }

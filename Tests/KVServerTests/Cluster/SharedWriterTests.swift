@@ -141,6 +141,26 @@ import Testing
     #expect(try count(rows) == 4)
   }
 
+  @Test("While PostgreSQL does not answer, those who wait behind the first one are told with it")
+  func outage() throws {
+    let database = PostgresDatabase(storage, connections: 4, isDurable: true, silence: 5)
+    defer { database.close() }
+    let appWriter = AppWriter(database, AppClocks(database)) {}
+    let writer = SharedWriter(appWriter, PostgresCollections(appWriter, CollectionDefaults()))
+    let other = try PostgresConnection(to: storage, setup: "BEGIN")
+    try other.run("SELECT 1 FROM app FOR UPDATE")
+    let jobs = try (0..<12).map { try job("e\($0)") }
+    let written = concurrentMap(jobs.count, threads: jobs.count) { index -> Written in
+      do throws(ServerError) { return try writer.perform(jobs[index])[0] } catch {
+        return .failure(error)
+      }
+    }
+    #expect(written.allSatisfy { $0.failure?.status == 503 })
+    #expect(database.status.roundTrips == 1)
+    try other.run("COMMIT")
+    #expect(try writer.perform(jobs[0])[0].get()?.isNew == true)
+  }
+
   @Test("Nobody is left waiting, whoever writes what at the same time")
   func many() throws {
     let written = concurrentMap(400, threads: 16) { [self] number -> Bool in

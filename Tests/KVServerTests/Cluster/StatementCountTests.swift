@@ -7,6 +7,23 @@ import Testing
 @testable import KVServerCore
 @testable import KVServerPostgres
 
+@Suite("What each get asks") struct GetStatementTests {
+  @Test(
+    "is made once, and is what its parts make, whoever asks",
+    arguments: [
+      .session(token: "t"), .principal(.user(id: "ana")), .principal(.app), .principal(.master),
+    ] as [Claim])
+  func form(claim: Claim) {
+    for id in ["ana", "entity", "who", "", "a\u{0}b"] {
+      let key = CollectionKey(app: 7, name: "ana")
+      let sql = CollectionState.select(key, for: claim, with: id)
+      let composed = CollectionState.compose(key, for: claim, with: id)
+      #expect(sql.text == composed.text)
+      #expect(sql.values == composed.values)
+    }
+  }
+}
+
 /// Statements are counted by PostgreSQL (pg_stat_statements, for a user of the test's own), round trips by the connections.
 @Suite("A request to a replica") struct StatementCountTests {
   private static let repetitions = 20

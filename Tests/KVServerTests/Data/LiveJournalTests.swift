@@ -56,7 +56,7 @@ import Testing
     var changes = LiveChanges(rule: notes.permissions.read)
     for id in ids {
       let body = Array(#"{"_id":"\#(id)","_acl":{"creator":"ana"}}"#.utf8)
-      changes.add(LiveChange(id: id, .create(body: body), acl: ACL(of: body)))
+      changes.add(id, .create(body: body), acl: ACL(of: body))
     }
     return changes
   }
@@ -121,7 +121,7 @@ import Testing
     try write(first, changes("a"))
     var many = LiveChanges(rule: notes.permissions.read)
     for number in 0...LiveChanges.maxCount {
-      many.add(LiveChange(id: "\(number)", .delete(at: Timestamp(milliseconds: 1)), acl: ACL()))
+      many.add("\(number)", .delete(at: Timestamp(milliseconds: 1)), acl: ACL())
     }
     try write(first, many)
     let later = poll(first, nil).position
@@ -148,7 +148,7 @@ import Testing
     for _ in 0..<3 {
       var many = LiveChanges(rule: notes.permissions.read)
       for number in 0..<4_000 {
-        many.add(LiveChange(id: "\(number)", .delete(at: Timestamp(milliseconds: 1)), acl: ACL()))
+        many.add("\(number)", .delete(at: Timestamp(milliseconds: 1)), acl: ACL())
       }
       try write(first, many)
     }

@@ -180,11 +180,14 @@ import Testing
     try expectTheSame()
   }
 
-  @Test("is refused where there is data, and to the second of two at the same time")
+  @Test(
+    "is refused where there is data, and to the second of two to the same tables at the same time")
   func refused() throws {
     try put(0..<3)
     try migrating { _, migration in
       #expect(throws: TransferFailure.self) { try PostgresTransfer(storage) }
+      // Another schema of the database is somebody else's.
+      try PostgresTransfer(try TestStorage.schema(for: Identifier.object())).close()
       try migration.copy()
       _ = try migration.finish()
     }

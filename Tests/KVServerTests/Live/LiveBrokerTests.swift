@@ -82,7 +82,7 @@ final class KeptReply: Reply {
       let body =
         #"{"_id":"\#(id)","p":"\#(text)","_acl":{"creator":"\#(creator)"\#(rights)},"_kmd":{}}"#
       changes.add(
-        LiveChange(id: id, .create(body: Array(body.utf8)), acl: ACL(of: Array(body.utf8))))
+        id, .create(body: Array(body.utf8)), acl: ACL(of: Array(body.utf8)))
     }
     return changes
   }
@@ -166,7 +166,7 @@ final class KeptReply: Reply {
     let waiting = poll(position)
     var changes = LiveChanges(rule: notes.permissions.read)
     for number in 0...LiveChanges.maxCount {
-      changes.add(LiveChange(id: "\(number)", .delete(at: Timestamp(milliseconds: 1)), acl: ACL()))
+      changes.add("\(number)", .delete(at: Timestamp(milliseconds: 1)), acl: ACL())
     }
     broker.publish(changes)
     #expect(waiting.json["kvstore"]?["incomplete"]?.boolValue == true)
@@ -202,7 +202,7 @@ final class KeptReply: Reply {
     #expect(message?["u"]?["kvstore"]?["change"]?.stringValue == "create")
     let next = poll(waiting.position)
     var changes = LiveChanges(rule: notes.permissions.read)
-    changes.add(LiveChange(id: "a\"b", .delete(at: Timestamp(milliseconds: 0)), acl: ACL()))
+    changes.add("a\"b", .delete(at: Timestamp(milliseconds: 0)), acl: ACL())
     broker.publish(changes)
     #expect(next.payloads == [["_id": "a\"b", "_kmd": ["lmt": "1970-01-01T00:00:00.000Z"]]])
     #expect(next.json["m"]?.arrayValue?.first?["c"]?.stringValue == "kid.x-notes")
@@ -289,7 +289,7 @@ final class KeptReply: Reply {
       var numbers: [Int] = []
       for id in ["1", "2", "3"] {
         var changes = LiveChanges(rule: notes.permissions.read)
-        changes.add(LiveChange(id: id, .delete(at: Timestamp(milliseconds: 1)), acl: ACL()))
+        changes.add(id, .delete(at: Timestamp(milliseconds: 1)), acl: ACL())
         let number = outbox.begin()
         try outbox.prepare(.changes(changes), for: "notes", of: 1, as: number, on: connection)
         numbers.append(number)
