@@ -2310,6 +2310,65 @@ KV_API kv_status kv_store_type_unregister(const char *name, kv_error **error_out
 
 /** @} */
 
+/** @defgroup migration Migrations of records
+ *  A program can register a function that makes records of a former `schema` those of a new one, where the rules of the option
+ *  `onSchemaChange` do not suffice. Clients are opened with its name:
+ *  `"onSchemaChange":{"migrate":{…},"handler":"<name>"}`. docs/models.md describes the rules.
+ *  @{ */
+
+/** A record whose schema has changed. Everything in it is borrowed until the function returns; texts end with NUL, which their
+ *  length does not count. */
+typedef struct kv_migration {
+  uint32_t size;            /**< Bytes of this struct in the loaded library; later members may follow. */
+  uint32_t reserved;
+  const char *former_model; /**< Its model in the former schema. */
+  const char *model;        /**< Its model in the new schema. */
+  const char *id;           /**< Its id, which stays. */
+  const char *former;       /**< The record as it is stored, as JSON. */
+  size_t former_length;
+  const char *record;       /**< The record as the rules change it; it may lack what the new model requires. */
+  size_t record_length;
+} kv_migration;
+
+/**
+ * Makes a record one of the new schema.
+ *
+ * It is called on the thread that opens the local data (by kv_client_open(), or by kv_store_open() for another tag), once for each
+ * record of each model that has changed, while that data is locked for other writers. It may be slow. On its thread nothing can be
+ * opened, and no local data be written: such calls give #KV_MISUSE. It must not wait for another thread that opens or writes the
+ * same data.
+ *
+ * @param text_out  receives, with #KV_OK, the whole record of the new model as JSON; NULL: it is as the rules change it. It may be
+ *                  without its key, which stays, as do the members of the backend. With another status it may receive a sentence
+ *                  that says why. Allocated by malloc() or strdup(); the library frees it
+ * @return KV_OK; with any other status the local data stays as it was, and the call that opens it gives #KV_CONFLICT
+ */
+typedef kv_status (*kv_migration_fn)(void *context, const kv_migration *migration, char **text_out);
+
+/**
+ * Registers a function that migrates records, so that clients can be opened with its name in the option `onSchemaChange`.
+ *
+ * It runs when the schema that a client is opened with differs from that of the local data, in one transaction with the rules: an
+ * error, an answer that is no record of the new model or has another key, and the end of the process leave everything as it was. A
+ * name can be used once, until it is unregistered.
+ *
+ * @param name          not empty
+ * @param free_context  may be NULL, else it is called exactly once: when the function was unregistered and its last client closed,
+ *                      on any thread; or before this returns when it fails
+ * @return KV_OK, KV_MISUSE, KV_INVALID, KV_CONFLICT (the name is taken)
+ */
+KV_API kv_status kv_migration_register(const char *name, kv_migration_fn migrate, void *context,
+                                       kv_free_fn free_context, kv_error **error_out);
+
+/**
+ * Unregisters a function that migrates records. Clients that were opened with it keep it for other tags that they open.
+ *
+ * @return KV_OK, KV_MISUSE, KV_NOT_FOUND
+ */
+KV_API kv_status kv_migration_unregister(const char *name, kv_error **error_out);
+
+/** @} */
+
 #ifdef __cplusplus
 }
 #endif

@@ -51,6 +51,8 @@ package final class Client: Sendable {
   let statusObservers = StatusObservers()
   let openResults = OpenResults()
   private let state = Monitor(State())
+  /// Held by who opens local data, which may take long; `state` is not, meanwhile.
+  private let opening = Monitor(())
 
   /// `options`: see kv_client_open. Throws `.invalid` naming the option, `.storage`, `.corrupt`, `.full`, `.busy`.
   package convenience init(_ options: JSONObject) throws(StoreError) {
@@ -298,20 +300,36 @@ package final class Client: Sendable {
 
   /// The local data of a tag: opened once, shared by all its stores.
   func storage(_ tag: String) throws(StoreError) -> Storage {
-    try state.withLock { (state) throws(StoreError) in
-      guard !state.isClosed else { throw StoreError(.misuse, "The client is closed.") }
-      if let open = state.tags[tag] { return open.storage }
+    if let open = try openedStorage(tag) { return open }
+    try MigratingThread.refuse()
+    return try opening.withLock { _ throws(StoreError) in
+      if let open = try openedStorage(tag) { return open }
       let storage = try openFile(ofTag: tag)
-      do throws(StoreError) { try claim(storage, ofTag: tag) } catch {
+      do throws(StoreError) { try keep(storage, ofTag: tag) } catch {
         storage.close()
         throw error
       }
+      return storage
+    }
+  }
+
+  private func openedStorage(_ tag: String) throws(StoreError) -> Storage? {
+    try state.withLock { (state) throws(StoreError) in
+      guard !state.isClosed else { throw StoreError(.misuse, "The client is closed.") }
+      return state.tags[tag]?.storage
+    }
+  }
+
+  /// Claims the local data for who is logged in, while nobody logs in or out. Throws `.misuse` if the client was closed.
+  private func keep(_ storage: Storage, ofTag tag: String) throws(StoreError) {
+    try state.withLock { (state) throws(StoreError) in
+      guard !state.isClosed else { throw StoreError(.misuse, "The client is closed.") }
+      try claim(storage, ofTag: tag)
       let sendGates = SharedSendGates.of(path: directory.file(tag: tag))
       state.tags[tag] = Tag(storage: storage, sendGates: sendGates)
       if options.pushesAutomatically, remote != nil {
         try autoPushes.add(sendGates.election, work(of: storage, tag) { true })
       }
-      return storage
     }
   }
 

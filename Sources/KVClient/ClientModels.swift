@@ -11,8 +11,8 @@ package struct ClientModels: Sendable {
   enum ChangePolicy: Sendable {
     /// That is a `.conflict`.
     case refuse
-    /// Records change by rules of the application's.
-    case migrate(JSONObject)
+    /// Records change by rules of the application's, and by a handler of its own.
+    case migrate(JSONObject, MigrationHandler?)
     /// What the backend has is read again.
     case resync
   }
@@ -32,16 +32,28 @@ package struct ClientModels: Sendable {
     let name = "onSchemaChange"
     guard let value = reader.value(name) else { return .refuse }
     switch value {
-    case .string("migrate"): return .migrate([:])
+    case .string("migrate"): return .migrate([:], nil)
     case .string("resync"): return .resync
-    case .object(let object) where object.count == 1:
-      if let rules = object["migrate"]?.objectValue { return .migrate(rules) }
+    case .object(let object)
+    where !object.isEmpty && object.members.allSatisfy { ["migrate", "handler"].contains($0.name) }:
+      guard let rules = (object["migrate"] ?? [:]).objectValue else { break }
+      guard let handler = object["handler"] else { return .migrate(rules, nil) }
+      if let named = handler.stringValue { return .migrate(rules, try self.handler(named)) }
     default: break
     }
     throw StoreError(
       .invalid,
-      "The option \"\(name)\" must be \"migrate\", \"resync\" or an object with the rules in \"migrate\"."
-    )
+      "The option \"\(name)\" must be \"migrate\", \"resync\" or an object with the rules in \"migrate\" and the"
+        + " name of a migration handler in \"handler\".")
+  }
+
+  private static func handler(_ name: String) throws(StoreError) -> MigrationHandler {
+    guard let handler = MigrationHandlers.shared.factory(name) else {
+      throw StoreError(
+        .invalid,
+        "The option \"onSchemaChange\": no migration handler is registered as \"\(name)\".")
+    }
+    return handler
   }
 
   /// `text`: a schema in GraphQL's language. Throws `.invalid` for the first mistake, with line and column.
@@ -98,8 +110,8 @@ package struct ClientModels: Sendable {
       guard !old.hasSameBytes(as: text) else { return }
       let former = try ModelSchema(kept: old)
       let changes = SchemaChanges(from: former, to: schema)
-      if !changes.isAdditive {
-        let migrations = try migrations(from: former, changes, in: storage)
+      let migrations = try migrations(from: former, changes, in: storage)
+      if !changes.isAdditive || !migrations.isEmpty {
         // Not the text itself: whoever comes after a crash sees that the indexes are to be made.
         _ = try storage.setModelSchema(text + "\n", replacing: old, migrations)
         continue
@@ -118,11 +130,17 @@ package struct ClientModels: Sendable {
     from former: ModelSchema, _ changes: SchemaChanges, in storage: Storage
   ) throws(StoreError) -> [RecordMigration] {
     switch policy {
-    case .refuse: throw Self.refusal(changes)
-    case .resync: return try resynchronizing(former, changes, in: storage)
-    case .migrate(let rules):
+    case .migrate(_, nil) where changes.isAdditive: return []
+    case .refuse, .resync:
+      guard !changes.isAdditive else { return [] }
+      guard case .resync = policy else { throw Self.refusal(changes) }
+      return try resynchronizing(former, changes, in: storage)
+    case .migrate(let rules, let handler):
       do throws(ModelError) {
-        return try SchemaMigration(from: former, to: schema, rules).steps.map(RecordMigration.init)
+        // Rules are for what does not fit. If nothing has changed but the text, there are no steps.
+        let rules = changes.isAdditive ? [:] : rules
+        let steps = try SchemaMigration(from: former, to: schema, rules).steps
+        return steps.map { RecordMigration($0, by: handler) }
       } catch {
         throw StoreError(
           .conflict,
@@ -181,24 +199,50 @@ package struct ClientModels: Sendable {
 }
 
 extension RecordMigration {
-  fileprivate init(_ step: SchemaMigration.Step) {
+  fileprivate init(_ step: SchemaMigration.Step, by handler: MigrationHandler?) {
     guard let new = step.new else {
       self.init(step.old, to: step.old, .removed)
       return
     }
-    self.init(step, to: new, .changed)
+    self.init(step, to: new, .changed, by: handler)
   }
 
-  fileprivate init(_ step: SchemaMigration.Step, to new: String?, _ fate: Fate) {
+  fileprivate init(
+    _ step: SchemaMigration.Step, to new: String?, _ fate: Fate, by handler: MigrationHandler? = nil
+  ) {
     self.init(step.old, to: new ?? step.old, fate) {
       step.reshaped($0)
-    } migrated: { record in
-      Result { () throws(ModelError) in try step.migrated(record) }.mapError {
-        StoreError(
-          .conflict,
-          "A record of \(step.old) does not fit the new schema: \($0.message). The data was not changed."
-        )
-      }
+    } migrated: { (id, record) in
+      Result { () throws(StoreError) in try step.migrated(record, id, by: handler) }
+    }
+  }
+}
+
+extension SchemaMigration.Step {
+  /// A record as one of the new model, which the handler makes of it if it wants to. Throws `.conflict`.
+  fileprivate func migrated(
+    _ record: [UInt8], _ id: String, by handler: MigrationHandler?
+  ) throws(StoreError) -> [UInt8] {
+    do throws(ModelError) {
+      guard let handler, let new else { return try migrated(record) }
+      let changed = try changed(record)
+      let asked = MigratingRecord(
+        formerModel: old, model: new, id: id, former: record, changed: changed)
+      guard let made = try answer(to: asked, of: handler) else { return try completed(changed) }
+      return try completed(made, inPlaceOf: changed)
+    } catch {
+      throw StoreError(
+        .conflict,
+        "The record \"\(id)\" of \(old) cannot become one of the new schema: \(error.message)."
+          + " The data was not changed.")
+    }
+  }
+
+  private func answer(
+    to asked: MigratingRecord, of handler: MigrationHandler
+  ) throws(ModelError) -> [UInt8]? {
+    do throws(StoreError) { return try handler(asked) } catch {
+      throw ModelError(message: "the migration handler failed: \(error.message)", path: "")
     }
   }
 }

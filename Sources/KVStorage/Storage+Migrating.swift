@@ -22,13 +22,15 @@ package struct RecordMigration: Sendable {
   package let fate: Fate
   /// Makes a version of a record, such as the backend's, one of the new schema, as far as it goes.
   package let reshaped: @Sendable ([UInt8]) -> [UInt8]
-  /// Makes a record one of the new schema; fails if it cannot be one.
-  package let migrated: @Sendable ([UInt8]) -> Result<[UInt8], StoreError>
+  /// Makes a record, by its id, one of the new schema; fails if it cannot be one. It may be the application's, and slow.
+  package let migrated: @Sendable (String, [UInt8]) -> Result<[UInt8], StoreError>
 
   package init(
     _ collection: String, to name: String, _ fate: Fate,
     reshaped: @escaping @Sendable ([UInt8]) -> [UInt8] = { $0 },
-    migrated: @escaping @Sendable ([UInt8]) -> Result<[UInt8], StoreError> = { .success($0) }
+    migrated: @escaping @Sendable (String, [UInt8]) -> Result<[UInt8], StoreError> = {
+      .success($1)
+    }
   ) {
     (self.collection, self.name, self.fate) = (collection, name, fate)
     (self.reshaped, self.migrated) = (reshaped, migrated)
@@ -95,7 +97,7 @@ extension Storage {
       last = end.number
       for (number, id, body) in page {
         let new: [UInt8]
-        switch migration.migrated(body) {
+        switch MigratingThread.marked({ migration.migrated(id, body) }) {
         case .success(let record): new = record
         case .failure(var error):
           error.id = id

@@ -33,6 +33,7 @@ package final class Storage: LocalStore {
     automaticIndexes: IndexLedger.Rules? = nil,
     makeId: @escaping @Sendable () -> String = { Identifier.entity() }
   ) throws(StoreError) {
+    try MigratingThread.refuse()
     self.layout = layout
     self.makeId = makeId
     catalog = CollectionCatalog(layout)
@@ -128,6 +129,7 @@ package final class Storage: LocalStore {
     durably: Bool = true, makingRoom: Bool = false, repeatable: Bool = false,
     _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(StoreError) -> R {
+    try MigratingThread.refuse()
     do throws(SQLiteError) {
       var epoch = 0
       let result = try database.write(

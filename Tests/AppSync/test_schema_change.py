@@ -82,6 +82,31 @@ def test_unsent_writes_survive_a_migration_and_are_sent(open_client: Open, serve
     assert len(server.control("tables/Note", "GET")["rows"]) == 3
 
 
+def test_unsent_writes_are_of_what_a_handler_has_made(open_client: Open, serve: Serve) -> None:
+    old = serve(OLD)
+    old.control("clock")
+    filled(open_client, old)
+    server = as_renamed(old, serve)
+
+    def placed(note: kvstore.MigratingRecord) -> dict[str, Any]:
+        return {"words": note.former["text"].lower(), "place": note.former.get("place", "Rome")}
+
+    change = {"migrate": RULES, "handler": placed}
+    notes = open_client(server, RENAMED, on_schema_change=change).collection("Note")
+    assert [write.id for write in notes.pending] == ["changed", "new"]
+    assert notes.push().errors == []
+    rows = {row["id"]: row for row in server.control("tables/Note", "GET")["rows"]}
+    assert {id: (row["words"], row.get("place")) for id, row in rows.items()} == {
+        "clean": ("CLEAN", None),
+        "changed": ("changed", "Reno"),
+        "new": ("new", "Rome"),
+    }
+    # What the backend has counts, where nothing waits to be sent.
+    assert notes["clean"]["words"] == "clean"
+    notes.pull()
+    assert notes["clean"]["words"] == "CLEAN"
+
+
 def test_a_resync_keeps_unsent_writes(open_client: Open, serve: Serve) -> None:
     old = serve(OLD)
     old.control("clock")

@@ -36,6 +36,11 @@ static void no_kv_merge_fn(void *context, kv_context *objects, const char *confl
   (void)context, (void)objects, (void)conflict_json;
   check_report(__LINE__, __FILE__, "a callback came for a call that failed");
 }
+static kv_status no_kv_migration_fn(void *context, const kv_migration *migration, char **text_out) {
+  (void)context, (void)migration, (void)text_out;
+  check_report(__LINE__, __FILE__, "a callback came for a call that failed");
+  return 0;
+}
 
 static kv_status handle_kv_client_repair_client(void *a, kv_error **e) { return kv_client_repair(a, &json, &length, e); }
 static kv_status handle_kv_client_close_client(void *a, kv_error **e) { (void)e; return kv_client_close(a); }
@@ -440,6 +445,9 @@ static kv_status pointer_kv_backend_unregister_name(void *a, kv_error **e) { (vo
 static kv_status pointer_kv_store_type_register_name(void *a, kv_error **e) { (void)a; return kv_store_type_register(NULL, "{}", KV_NUL_TERMINATED, &good_kv_store_type, &freed, count_free, e); }
 static kv_status pointer_kv_store_type_register_functions(void *a, kv_error **e) { (void)a; return kv_store_type_register("a", "{}", KV_NUL_TERMINATED, NULL, &freed, count_free, e); }
 static kv_status pointer_kv_store_type_unregister_name(void *a, kv_error **e) { (void)a; return kv_store_type_unregister(NULL, e); }
+static kv_status pointer_kv_migration_register_name(void *a, kv_error **e) { (void)a; return kv_migration_register(NULL, no_kv_migration_fn, &freed, count_free, e); }
+static kv_status pointer_kv_migration_register_migrate(void *a, kv_error **e) { (void)a; return kv_migration_register("a", NULL, &freed, count_free, e); }
+static kv_status pointer_kv_migration_unregister_name(void *a, kv_error **e) { (void)a; return kv_migration_unregister(NULL, e); }
 
 typedef struct {
   const char *function, *argument;
@@ -857,6 +865,9 @@ static const misused_call pointer_calls[] = {
     {"kv_store_type_register", "name", KINDS, pointer_kv_store_type_register_name, 0, 1, 1},
     {"kv_store_type_register", "functions", KINDS, pointer_kv_store_type_register_functions, 0, 1, 1},
     {"kv_store_type_unregister", "name", KINDS, pointer_kv_store_type_unregister_name, 0, 1, 0},
+    {"kv_migration_register", "name", KINDS, pointer_kv_migration_register_name, 0, 1, 1},
+    {"kv_migration_register", "migrate", KINDS, pointer_kv_migration_register_migrate, 0, 1, 1},
+    {"kv_migration_unregister", "name", KINDS, pointer_kv_migration_unregister_name, 0, 1, 0},
 };
 
 /* Frees what is no handle. */

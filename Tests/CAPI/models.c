@@ -68,6 +68,84 @@ static void relations_lead_to_records(void) {
   OK(kv_client_close(client));
 }
 
+/* What a handler is to do, and what it has seen. */
+struct migration {
+  int calls, freed;
+  const char *answer;
+  kv_status status, reopened;
+  const char *directory;
+  char seen[256];
+};
+
+static kv_status migrate(void *context, const kv_migration *record, char **text_out) {
+  struct migration *migration = context;
+  kv_client *client = NULL;
+  migration->calls += 1;
+  NUMBER((int64_t)sizeof *record, record->size);
+  NUMBER((int64_t)strlen(record->former), (int64_t)record->former_length);
+  NUMBER((int64_t)strlen(record->record), (int64_t)record->record_length);
+  snprintf(migration->seen, sizeof migration->seen, "%s %s %s %s %s", record->former_model, record->model,
+           record->id, record->former, record->record);
+  migration->reopened = opens(migration->directory, POST, &client, NULL);
+  if (migration->answer != NULL) *text_out = strdup(migration->answer);
+  return migration->status;
+}
+
+static void forget_migration(void *context) { ((struct migration *)context)->freed += 1; }
+
+static kv_status migrates(const char *directory, kv_client **client, kv_error **error_out) {
+  char options[4096];
+  snprintf(options, sizeof options,
+           "{\"appKey\":\"kid\",\"dataDirectory\":\"%s\",\"schema\":\"type Article @model { title: String! words: Int! }\","
+           "\"onSchemaChange\":{\"migrate\":{\"Article\":{\"from\":\"Post\",\"drop\":[\"rating\"]}},\"handler\":\"m\"}}",
+           directory);
+  return kv_client_open(options, KV_NUL_TERMINATED, client, error_out);
+}
+
+static void a_handler_migrates_records(void) {
+  kv_client *client = NULL;
+  char *json = NULL;
+  struct migration migration = {.status = KV_OK, .directory = fresh_directory()};
+  OK(opens(migration.directory, POST, &client, &error));
+  saved(opened_store(client, "Post", "sync"), "{\"id\":\"1\",\"title\":\"a b\"}");
+  OK(kv_client_close(client));
+  FAILS(KV_INVALID, "no migration handler is registered as \"m\"", migrates(migration.directory, &client, &error));
+  OK(kv_migration_register("m", migrate, &migration, forget_migration, &error));
+  FAILS(KV_CONFLICT, "\"1\" of Post cannot become one of the new schema: Article.words is required",
+        migrates(migration.directory, &client, &error));
+  TEXT("Post Article 1 {\"id\":\"1\",\"title\":\"a b\",\"rating\":3} {\"id\":\"1\",\"title\":\"a b\"}", migration.seen);
+  NUMBER(KV_MISUSE, migration.reopened);
+  migration.answer = "Nobody counts them";
+  migration.status = KV_NOT_FOUND;
+  FAILS(KV_CONFLICT, "the migration handler failed: Nobody counts them", migrates(migration.directory, &client, &error));
+  migration.answer = NULL;
+  FAILS(KV_CONFLICT, "the migration handler failed: KV_NOT_FOUND", migrates(migration.directory, &client, &error));
+  migration.answer = "{\"title\":\"a b\",\"words\":2}";
+  migration.status = KV_OK;
+  OK(migrates(migration.directory, &client, &error));
+  OK(kv_store_find_by_id(opened_store(client, "Article", "sync"), "1", NULL, &json, NULL, &error));
+  TEXT("{\"title\":\"a b\",\"words\":2,\"id\":\"1\"}", json);
+  kv_free(json);
+  NUMBER(4, migration.calls);
+  OK(kv_migration_unregister("m", &error));
+  NUMBER(0, migration.freed);
+  OK(kv_client_close(client));
+  NUMBER(1, migration.freed);
+}
+
+static void migration_handlers_have_one_name_each(void) {
+  struct migration migration = {.freed = 0};
+  OK(kv_migration_register("m", migrate, &migration, forget_migration, &error));
+  FAILS(KV_CONFLICT, "exists already", kv_migration_register("m", migrate, &migration, forget_migration, &error));
+  NUMBER(1, migration.freed);
+  OK(kv_migration_unregister("m", &error));
+  NUMBER(2, migration.freed);
+  FAILS(KV_NOT_FOUND, "\"m\"", kv_migration_unregister("m", &error));
+  FAILS(KV_INVALID, "empty", kv_migration_register("", migrate, &migration, forget_migration, &error));
+  FAILS(KV_MISUSE, "migrate", kv_migration_register("m", NULL, &migration, forget_migration, &error));
+  NUMBER(4, migration.freed);
+}
+
 static void schemas_are_described(void) {
   char *json = NULL;
   size_t length = 0;
@@ -84,6 +162,8 @@ int main(void) {
   RUN("a schema is described, or its mistake is", schemas_are_described);
   RUN("relations lead to records, and are followed by removals", relations_lead_to_records);
   RUN("records are checked, and completed", records_are_checked);
+  RUN("a handler migrates records, or ends the migration", a_handler_migrates_records);
+  RUN("handlers have one name each, and are freed once", migration_handlers_have_one_name_each);
   RUN("a schema that the data does not follow changes nothing", other_schemas_wipe_nothing);
   return finish();
 }

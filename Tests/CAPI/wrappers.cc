@@ -415,6 +415,31 @@ void a_store_is_a_class() {
   CHECK(kvstore::unregister_store("cell").error().status() == KV_NOT_FOUND);
 }
 
+void a_migration_is_a_lambda() {
+  const std::string start = R"({"appKey":"kid","dataDirectory":")" + std::string(fresh_directory()) + R"(","schema":")";
+  {
+    Client client = std::move(*Client::open(start + R"(type Post @model { title: String! }"})"));
+    CHECK(client.open_store("Post")->save(R"({"id":"a","title":"milk"})"));
+  }
+  const std::string options = start + R"(type Post @model { title: String! size: Int! }","onSchemaChange":{"handler":"sizes"}})";
+  std::string given;
+  int calls = 0;
+  CHECK(kvstore::register_migration("sizes", [&](const kvstore::MigratingRecord &record) {
+    given = std::string(record.former_model) + record.model.data() + record.id.data() + record.record.data();
+    calls += 1;
+    if (calls == 1) return kvstore::Migrated::failure("no size");
+    if (calls == 2) return kvstore::Migrated::by_rules();
+    return kvstore::Migrated::record(R"({"title":"milk","size":4})");
+  }));
+  CHECK(std::string(Client::open(options).error().message()).find("handler failed: no size") != std::string::npos);
+  CHECK(given == R"(PostPosta{"id":"a","title":"milk"})");
+  CHECK(std::string(Client::open(options).error().message()).find("Post.size is required") != std::string::npos);
+  Client client = std::move(*Client::open(options));
+  CHECK(client.open_store("Post")->find_by_id("a")->view() == R"({"title":"milk","size":4,"id":"a"})");
+  CHECK(kvstore::unregister_migration("sizes"));
+  CHECK(kvstore::unregister_migration("sizes").error().status() == KV_NOT_FOUND);
+}
+
 void a_schema_is_described() {
   CHECK(kvstore::describe_schema("type Post @model { id: ID! title: String }")->view().find("\"Post\"") !=
         std::string_view::npos);
@@ -439,6 +464,7 @@ int main() {
   RUN("conflicts are decided by a lambda", conflicts_are_decided_by_a_lambda);
   RUN("a backend is a class", a_backend_is_a_class);
   RUN("a store is a class", a_store_is_a_class);
+  RUN("a migration is a lambda", a_migration_is_a_lambda);
   RUN("a schema is described", a_schema_is_described);
   RUN("every template compiles", every_template_compiles);
   stop_server();

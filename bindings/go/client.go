@@ -31,14 +31,16 @@ type Client struct {
 
 // Open opens a client. It makes no network call.
 func Open(options Options) (*Client, error) {
-	text, err := marshal(options)
-	if err != nil {
-		return nil, err
-	}
 	client := &Client{over: make(chan struct{})}
-	var left *C.kv_error
-	status := C.kv_client_open(characters(text), C.size_t(len(text)), &client.handle, &left)
-	if err := check(status, left); err != nil {
+	err := options.named(func(options Options) error {
+		text, err := marshal(options)
+		if err != nil {
+			return err
+		}
+		var left *C.kv_error
+		return check(C.kv_client_open(characters(text), C.size_t(len(text)), &client.handle, &left), left)
+	})
+	if err != nil {
 		return nil, err
 	}
 	runtime.SetFinalizer(client, (*Client).Close)

@@ -78,6 +78,10 @@ type Options struct {
 	// OnSchemaChange is "migrate", "resync", or the rules of a migration: what happens to local data of another schema that does
 	// not fit as it is.
 	OnSchemaChange any `json:"onSchemaChange,omitempty"`
+	// Migrate is asked for each record of each model that the new schema has changed. It returns the whole record of the new
+	// model, nil for the record as the rules of OnSchemaChange change it, or an error, after which nothing has changed. It
+	// runs in a goroutine that waits for it while the local data is locked, so it cannot open or write any.
+	Migrate func(MigratingRecord) (any, error) `json:"-"`
 	// Endpoint is the address of the API of the backend "appsync".
 	Endpoint string `json:"endpoint,omitempty"`
 	// RealtimeEndpoint is the address of the WebSocket of the backend "appsync"; empty: it follows from Endpoint.

@@ -33,6 +33,7 @@ GUIDES = {
     "context": "contexts",
     "backend": "backends",
     "store_types": "stores",
+    "migration": "models",
 }
 
 COMMENT = re.compile(r"/\*\*(?P<text>.*?)\*/(?P<code>[^/]*?)(?=/\*\*|\Z)", re.DOTALL)

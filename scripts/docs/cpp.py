@@ -20,6 +20,7 @@ HEADERS = [
     "kvstore/callback.hpp",
     "kvstore/backend.hpp",
     "kvstore/custom_store.hpp",
+    "kvstore/migration.hpp",
     "kvstore/result.hpp",
     "kvstore/text.hpp",
 ]

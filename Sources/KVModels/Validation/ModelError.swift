@@ -4,4 +4,6 @@ package struct ModelError: Error, Sendable, Equatable {
   package let message: String
   /// The members that lead to it from the top of the record, such as `parts[2].size`; empty: the record itself.
   package let path: String
+
+  package init(message: String, path: String) { (self.message, self.path) = (message, path) }
 }

@@ -16,9 +16,11 @@ package struct SchemaMigration: Sendable {
     private let drop: [String]
     private let defaults: JSONObject
     private let validator: ModelValidator?
+    private let format: RecordFormat
 
     fileprivate init(removing old: String) {
       (self.old, new, rename, drop, defaults, validator) = (old, nil, [], [], [:], nil)
+      format = .default
     }
 
     fileprivate init(
@@ -27,6 +29,7 @@ package struct SchemaMigration: Sendable {
       (self.old, new) = (old, model.name)
       (rename, drop, defaults) = (rule.rename, rule.drop, rule.defaults)
       validator = ModelValidator(model, in: schema)
+      format = model.recordFormat
     }
 
     /// The records of a model that keeps its name lose some fields.
@@ -44,17 +47,52 @@ package struct SchemaMigration: Sendable {
 
     /// A record as one of the new model. Throws if it cannot be one.
     package func migrated(_ record: [UInt8]) throws(ModelError) -> [UInt8] {
-      guard let validator else { return record }
-      guard let former = (try? JSONValue(parsing: record))?.objectValue else {
-        throw ModelError(message: "a record must be an object", path: "")
-      }
+      try completed(changed(record))
+    }
+
+    /// A record as the rules change it, which may lack what the new model requires.
+    package func changed(_ record: [UInt8]) throws(ModelError) -> [UInt8] {
+      let former = try Self.object(record, named: "a record")
       var object = reshaped(former)
-      for member in defaults.members where !validator.accepts(object[member.name], as: member.name)
-      {
+      for member in defaults.members
+      where validator?.accepts(object[member.name], as: member.name) == false {
         object[member.name] = member.value
       }
-      let isSame = object == former
-      return try validator.completed(isSame ? record : JSONValue.object(object).bytes)
+      return object == former ? record : JSONValue.object(object).bytes
+    }
+
+    /// What a handler makes of a record that the rules have changed, as one of the new model. The members of the backend stay
+    /// as they are, and so does the key where the answer leaves it out. Throws if it cannot be one, or has another key.
+    package func completed(
+      _ answer: [UInt8], inPlaceOf changed: [UInt8]
+    ) throws(ModelError) -> [UInt8] {
+      let former = try Self.object(changed, named: "a record")
+      var object = try Self.object(answer, named: "the answer")
+      for name in format.backendMembers { object[name] = former[name] }
+      for member in format.id {
+        let value = object[member.name] ?? former[member.name]
+        guard value?.bytes == former[member.name]?.bytes else {
+          throw ModelError(
+            message: "the answer has another value of the key, in \(member.name)", path: member.name
+          )
+        }
+        object[member.name] = value
+      }
+      return try completed(JSONValue.object(object).bytes)
+    }
+
+    /// A record with what it has by default. Throws if it is none of the new model.
+    package func completed(_ record: [UInt8]) throws(ModelError) -> [UInt8] {
+      try validator?.completed(record) ?? record
+    }
+
+    private static func object(
+      _ text: [UInt8], named name: String
+    ) throws(ModelError) -> JSONObject {
+      guard let object = (try? JSONValue(parsing: text))?.objectValue else {
+        throw ModelError(message: "\(name) must be a JSON object", path: "")
+      }
+      return object
     }
 
     private func reshaped(_ object: JSONObject) -> JSONObject {

@@ -36,6 +36,8 @@ public struct Configuration: Sendable {
   /// A GraphQL schema whose models are the collections of a local database: see `docs/models.md`. Without a schema,
   /// collections have any name, and their entities any content.
   public var schema: String?
+  /// How local data of another schema becomes data of this one. Nil: data that does not fit is refused, with `.conflict`.
+  public var migration: Migration?
   /// The directory of the local data and the session. Nil: `$XDG_DATA_HOME/kvstore`, or else `~/.local/share/kvstore`.
   public var dataDirectory: String?
   /// The tag of the local data and the session. Different tags are kept apart.

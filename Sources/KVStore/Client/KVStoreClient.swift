@@ -26,7 +26,11 @@ public final class KVStoreClient: Sendable {
   /// Opens the data files. Throws `.invalid`, with the name of the option, `.storage`, `.corrupt`, `.full` or `.busy`.
   public init(_ configuration: Configuration) throws(KVStoreError) {
     let options = try configuration.options
-    core = try KVStoreError.mapping { () throws(StoreError) in try Client(options) }
+    guard let migration = configuration.migration else {
+      core = try KVStoreError.mapping { () throws(StoreError) in try Client(options) }
+      return
+    }
+    core = try migration.opening(options)
   }
 
   deinit { endStreams() }

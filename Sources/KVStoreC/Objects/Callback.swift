@@ -26,6 +26,7 @@ extension Callback where Function == kv_answer_fn? {
 
 typealias AnswerCallback = Callback<kv_answer_fn?>
 typealias TokenCallback = Callback<kv_token_fn>
+typealias MigrationCallback = Callback<kv_migration_fn>
 typealias LogCallback = Callback<kv_log_fn>
 typealias ConflictCallback = Callback<kv_conflict_fn>
 typealias EventCallback = Callback<EventHandlers>

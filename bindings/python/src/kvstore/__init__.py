@@ -53,6 +53,7 @@ from .fields import F, Field
 from .grouping import Aggregate
 from .groups import Groups, UserGroup
 from .live import LiveEvent, LiveHandler, LiveStream
+from .migration import MigratingRecord, MigrationHandler
 from .model import Model
 from .pending import PendingQueue
 from .query import (
@@ -146,6 +147,8 @@ __all__ = [
     "LogoutOptions",
     "MergeConflict",
     "MergePolicy",
+    "MigratingRecord",
+    "MigrationHandler",
     "MisuseError",
     "Model",
     "Move",

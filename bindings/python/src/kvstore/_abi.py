@@ -140,6 +140,22 @@ class StoreTypeStruct(ctypes.Structure):
     )
 
 
+class MigrationStruct(ctypes.Structure):
+    """The C struct ``kv_migration``."""
+
+    _fields_ = (
+        ("size", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+        ("former_model", ctypes.c_char_p),
+        ("model", ctypes.c_char_p),
+        ("id", ctypes.c_char_p),
+        ("former", ctypes.c_char_p),
+        ("former_length", ctypes.c_size_t),
+        ("record", ctypes.c_char_p),
+        ("record_length", ctypes.c_size_t),
+    )
+
+
 FREE_FN: Final = ctypes.CFUNCTYPE(
     None,
     ctypes.c_void_p,
@@ -199,6 +215,13 @@ MERGE_FN: Final = ctypes.CFUNCTYPE(
     ctypes.c_void_p,
     ctypes.c_void_p,
     ctypes.c_char_p,
+)
+
+MIGRATION_FN: Final = ctypes.CFUNCTYPE(
+    ctypes.c_int32,
+    ctypes.c_void_p,
+    ctypes.POINTER(MigrationStruct),
+    ctypes.POINTER(ctypes.c_void_p),
 )
 
 #: The types that the letters of the table below stand for.
@@ -421,4 +444,6 @@ FUNCTIONS: Final[dict[str, tuple[str, str]]] = {
     "kv_backend_complete": ("i", "qisnp"),
     "kv_store_type_register": ("i", "ssnpppp"),
     "kv_store_type_unregister": ("i", "sp"),
+    "kv_migration_register": ("i", "spppp"),
+    "kv_migration_unregister": ("i", "sp"),
 }

@@ -262,6 +262,33 @@ class TokenDelivery:
         """Handle the end: no call will follow."""
 
 
+class MigrationDelivery:
+    """A migration handler. Its first exception ends the migration, and stays here."""
+
+    def __init__(self, migrate: Callable[[_abi.MigrationStruct], bytes | None]) -> None:
+        self.token = remember(self)
+        self.raised: BaseException | None = None
+        self._migrate = migrate
+
+    def deliver(self, migration: _abi.MigrationStruct, text_out: Any) -> int:
+        """Call the handler."""
+        try:
+            made = self._migrate(migration)
+            if made is not None:
+                text_out[0] = _native.given_away(made)
+                if not text_out[0]:
+                    raise MemoryError("there is no memory for the record")
+        except BaseException as error:
+            self.raised = error
+            words = f"{type(error).__name__}: {error}".replace("\0", " ")
+            text_out[0] = _native.given_away(words.encode(errors="replace"))
+            return error.status if isinstance(error, KVError) else _abi.KV_INTERNAL
+        return _abi.KV_OK
+
+    def finish(self) -> None:
+        """Handle the end: no call will follow."""
+
+
 class LogDelivery:
     """A callback for lines of the log."""
 
@@ -356,6 +383,13 @@ def _on_token(token: int, provider: bytes, former: bytes | None, refused: int, o
     return _abi.KV_UNAUTHORIZED
 
 
+def _on_migration(token: int, migration: Any, text_out: Any) -> int:
+    delivery = look_up(token, MigrationDelivery)
+    if delivery is not None:
+        return delivery.deliver(migration.contents, text_out)
+    return _abi.KV_INTERNAL
+
+
 def _on_log(token: int, level: int, text: bytes) -> None:
     delivery = look_up(token, LogDelivery)
     if delivery is not None:
@@ -375,8 +409,15 @@ _thunks: Final = (
     _abi.CONFLICT_FN(_on_conflict),
     _abi.LOG_FN(_on_log),
     _abi.TOKEN_FN(_on_token),
+    _abi.MIGRATION_FN(_on_migration),
     _abi.FREE_FN(_on_free),
 )
-ANSWER_POINTER, EVENT_POINTER, CONFLICT_POINTER, LOG_POINTER, TOKEN_POINTER, FREE_POINTER = (
-    ctypes.cast(thunk, ctypes.c_void_p).value for thunk in _thunks
-)
+(
+    ANSWER_POINTER,
+    EVENT_POINTER,
+    CONFLICT_POINTER,
+    LOG_POINTER,
+    TOKEN_POINTER,
+    MIGRATION_POINTER,
+    FREE_POINTER,
+) = (ctypes.cast(thunk, ctypes.c_void_p).value for thunk in _thunks)

@@ -75,8 +75,9 @@ class ClientOptions(CallOptions, total=False):
     host: str | None
     #: A GraphQL schema whose models are the collections.
     schema: str
-    #: `"migrate"`, `{"migrate":{…}}` or `"resync"`: what happens to local data of another schema
-    #: that does not fit as it is: records change by rules, or are read again.
+    #: `"migrate"`, `{"migrate":{…},"handler":name}` or `"resync"`: what happens to local data of
+    #: another schema that does not fit as it is: records change by rules and by a handler that was
+    #: registered by `kv_migration_register`, or are read again.
     on_schema_change: Mapping[str, Any] | str
     #: The address of the API, such as `"https://….appsync-api.eu-west-1.amazonaws.com/graphql"`;
     #: for the backend `"appsync"` only; default: required for `"appsync"`.

@@ -25,6 +25,7 @@ from ._options import StoreType, encode_options, to_json, to_text
 from .context import Context, MergePolicy
 from .errors import KVError, NoUserError, invalid
 from .groups import Groups
+from .migration import naming_handler
 from .model import PLAIN, Model, mapper_of
 from .request import OnAnswer, Request, TextReader, start
 from .results import (
@@ -93,10 +94,11 @@ class Client(Closing):
     """
 
     def __init__(self, **options: Unpack[ClientOptions]) -> None:
-        text = encode_options(with_fallback(options)) or b"{}"
         self.pumped = options.get("callbacks") == "pump"
         self._app_key = options.get("app_key")
-        self.handle = _native.call_for_handle(_open, text, len(text))
+        with naming_handler(with_fallback(options)) as named:
+            text = encode_options(named) or b"{}"
+            self.handle = _native.call_for_handle(_open, text, len(text))
         self._finalizer = weakref.finalize(self, _close, self.handle)
 
     @overload

@@ -9,6 +9,7 @@ from . import _native
 from ._json import from_json
 from ._option_types import ClientOptions
 from ._options import encode_options, to_text
+from .migration import naming_handler
 
 _salvage = _native.function("kv_salvage")
 
@@ -21,7 +22,8 @@ def salvage(directory: str | PathLike[str], **options: Unpack[ClientOptions]) ->
     file has, how many parts could not be read, and which entities were damaged. The damaged file
     stays as it is.
     """
-    text = encode_options(options) or b"{}"
     path = to_text(fspath(directory), "directory")
-    report: dict[str, Any] = from_json(_native.call_for_text(_salvage, text, len(text), path))
+    with naming_handler(options) as named:
+        text = encode_options(named) or b"{}"
+        report: dict[str, Any] = from_json(_native.call_for_text(_salvage, text, len(text), path))
     return report
