@@ -96,6 +96,8 @@ def graph() -> Any:
     modules += (ROOT / ".build" / "release").glob("C*.build/module.modulemap")
     for module in sorted(modules):
         command += ["-Xcc", f"-fmodule-map-file={module}"]
+    for headers in sorted((ROOT / "Sources").glob("C*/include")):
+        command += ["-Xcc", f"-I{headers}"]
     command += ["-emit-symbol-graph", "-emit-symbol-graph-dir", str(target)]
     command += ["-symbol-graph-minimum-access-level", "public"]
     command += ["-emit-module-path", str(target / "KVStore.swiftmodule")]
