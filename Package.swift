@@ -25,6 +25,11 @@ let noReflection: [SwiftSetting] =
 /// What Swift emits as well: the valgrind of Debian 12 cannot read what clang emits otherwise.
 let olderDebugInformation: [CSetting] = isShipped ? [.unsafeFlags(["-gdwarf-4"])] : []
 
+/// The library does not check at run time that nobody changes a variable while somebody else looks at it: such checks take up to a
+/// twentieth of a read. Debug builds, which the tests run, check it.
+let uncheckedExclusivity: [SwiftSetting] =
+  isShipped ? [.unsafeFlags(["-enforce-exclusivity=unchecked"])] : []
+
 /// Rooms whose time goes elsewhere, to the disk or the network, are made small, not fast.
 let small: [SwiftSetting] = isShipped ? [.unsafeFlags(["-Osize"])] : []
 
@@ -35,7 +40,7 @@ func room(
   let ofServer = name.hasPrefix("KVServer")
   return .target(
     name: name, dependencies: rooms,
-    swiftSettings: house + noRegex + (ofServer ? [] : noReflection) + more)
+    swiftSettings: house + noRegex + uncheckedExclusivity + (ofServer ? [] : noReflection) + more)
 }
 
 /// The tests of one room.
