@@ -128,8 +128,8 @@ KV_API int32_t kv_has_feature(KV_OPTIONAL const char *name);
  * Counts the open handles of this process; a leak test expects 0 at the end. The time it takes grows with the
  * largest number of handles that were ever open at once.
  *
- * @param kind  "client", "store", "query", "cursor", "request", "error", "subscription", "transaction", or NULL for
- *              all of them
+ * @param kind  "client", "store", "query", "cursor", "request", "error", "subscription", "transaction", "results", "context",
+ *              or NULL for all of them
  * @return the count; 0 for an unknown kind
  */
 KV_API int64_t kv_live_objects(KV_OPTIONAL const char *kind);
@@ -178,8 +178,8 @@ typedef struct kv_client kv_client;
  * Opens a client. No network call is made. CONSTRUCTOR
  *
  * @param options_json  a JSON object: `appKey`, and `host` with `appSecret` (`host` null: local only), or `instanceId` of
- *   the hosted service, or `backend`, a name given to kv_backend_register(). `schema`, a GraphQL schema, makes its models
- *   the collections of a local database. docs/options.md has the others.
+ *   the hosted service, or `backend`: "appsync", or a name given to kv_backend_register(). `schema`, a GraphQL schema,
+ *   makes its models the collections, of a local database or with AppSync. docs/options.md has the others.
  * @param length        bytes, or #KV_NUL_TERMINATED
  * @param client_out    receives the client; close it with kv_client_close()
  * @return KV_OK, KV_MISUSE, KV_INVALID, KV_CONFLICT (the local data follows another schema), KV_STORAGE, KV_CORRUPT,

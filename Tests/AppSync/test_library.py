@@ -382,6 +382,10 @@ def test_stores_of_a_network_read_and_write_past_the_queue(device: Open, server:
         task["id"] for task in tasks.find(kvstore.Query({"rank": {"$gt": 0}}, sort={"rank": 1}))
     ] == ["u", "t"]
     assert tasks.count({"title": "B"}) == 1
+    assert tasks.group(["title"], {"sum": {"sum": "rank"}}, {"rank": {"$gt": 0}}) == [
+        {"title": "B", "sum": 2},
+        {"title": "C", "sum": 1},
+    ]
     assert tasks.remove({"title": "B"}) == 1
     assert [task["id"] for task in tasks.find()] == ["u"]
 

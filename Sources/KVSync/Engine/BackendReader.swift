@@ -46,16 +46,29 @@ struct BackendReader {
     case .script(let script):
       return try remote.group(script, of: query.selection, in: collection, call: call)
     case .numbers(let grouping):
-      guard query.isRemote, let form = RemoteGrouping(grouping), try unsentIds().isEmpty else {
-        // No backend understands it, or knows all: what may matter is fetched, and grouped here.
-        var groups = Groups(grouping)
-        let fields = (grouping.keys + grouping.paths).map(\.top)
-        try each(of: query, fields: fields) { groups.add($0) }
-        return groups.results
-      }
-      let script = RemoteGroups(
-        keys: grouping.keys.map(\.text), initial: form.initial, reduce: form.reduce)
+      if let groups = try groupRemotely(grouping, query) { return groups }
+      // What may matter is fetched, and grouped here.
+      var groups = Groups(grouping)
+      let fields = (grouping.keys + grouping.paths).map(\.top)
+      try each(of: query, fields: fields) { groups.add($0) }
+      return groups.results
+    }
+  }
+
+  /// The backend's groups; nil if it has none, does not understand these, or does not know all writes.
+  private func groupRemotely(
+    _ grouping: Grouping, _ query: Query
+  ) throws(StoreError) -> [JSONObject]? {
+    guard query.isRemote, let form = RemoteGrouping(grouping), try unsentIds().isEmpty else {
+      return nil
+    }
+    let script = RemoteGroups(
+      keys: grouping.keys.map(\.text), initial: form.initial, reduce: form.reduce)
+    do throws(StoreError) {
       return form.results(try remote.group(script, of: query.selection, in: collection, call: call))
+    } catch {
+      guard error.kind == .unsupported else { throw error }
+      return nil
     }
   }
 

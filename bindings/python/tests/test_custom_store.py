@@ -126,6 +126,11 @@ def test_what_is_saved_is_in_the_store_alone(tmp_path: Path) -> None:
             assert len(found) == 21
             assert found[-1]["n"] == 19
         assert notes.count() == 21
+        assert notes.group(aggregates={"n": "count", "sum": {"sum": "n"}}) == [
+            {"n": 21, "sum": 192}
+        ]
+        with pytest.raises(kvstore.UnsupportedError):
+            notes.group(["n"], reduce="function(doc, out) { out.n++; }", initial={"n": 0})
         assert notes.remove_by_id("k00") == 1
         assert notes.remove_by_id("k00") == 0
         assert notes.remove({"n": {"$lt": 10}}) == 10
