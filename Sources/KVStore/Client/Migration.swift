@@ -38,7 +38,7 @@ public struct Migration: Sendable {
   /// `model` is the name in the new schema. The closure runs on the thread that opens the client, once for each record of a
   /// model that has changed, while the local data is locked: it may be slow, but cannot open or write any. The key of a record
   /// and the members of the backend stay.
-  public mutating func change<Former: Decodable, New: Encodable>(
+  public mutating func change<Former: Decodable & Sendable, New: Encodable & Sendable>(
     _ model: String, from former: Former.Type,
     _ change: @escaping @Sendable (Former) throws -> New?
   ) {
