@@ -312,4 +312,4 @@ final class PooledConnection: @unchecked Sendable {
 }
 
 /// Keeps something for ever: what a child process inherited through `fork()` must never be closed.
-func leak(_ object: AnyObject) { _ = Unmanaged.passRetained(object) }
+package func leak(_ object: AnyObject) { _ = Unmanaged.passRetained(object) }

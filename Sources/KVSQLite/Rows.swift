@@ -1,5 +1,5 @@
 internal import CSQLite
-internal import KVBase
+package import KVBase
 
 /// The rows of one query, as they were when it started. One thread at a time; no writer waits for it,
 /// but the log grows while it lives: give it back soon.
@@ -40,7 +40,41 @@ package final class Rows: @unchecked Sendable {
     if !isOnRow { close() }
   }
 
+  /// The rows of a statement of a connection that has a snapshot, which ends with them. Nothing is read yet.
+  init(
+    _ readers: ReaderPool, on pooled: PooledConnection,
+    _ prepare: (borrowing Connection) throws(SQLiteError) -> Statement
+  ) throws(SQLiteError) {
+    self.readers = readers
+    do {
+      statement = try prepare(pooled.connection)
+    } catch {
+      readers.release(pooled)
+      throw error
+    }
+    self.pooled = pooled
+  }
+
   deinit { close() }
+
+  /// Finds the first row. Fails with `.interrupted` once the budget is exhausted; otherwise tells whether there is one. To be called
+  /// before anything was read.
+  package func findFirst(within budget: WorkBudget) throws(SQLiteError) -> Bool {
+    do throws(SQLiteError) {
+      isOnRow =
+        try pooled?.connection.within(budget) { () throws(SQLiteError) in
+          switch statement {
+          case .some(let statement): try statement.step()
+          case .none: false
+          }
+        } ?? false
+    } catch {
+      close()
+      throw error
+    }
+    if !isOnRow { close() }
+    return isOnRow
+  }
 
   /// Runs `body` on the next row; nil at the end. What `body` borrows is valid until it returns.
   package func next<R>(_ body: (borrowing Statement) -> R) throws(SQLiteError) -> R? {
@@ -53,14 +87,17 @@ package final class Rows: @unchecked Sendable {
   }
 
   /// Runs `body` on the next rows, until it gives false or they are at an end. What it borrows is valid until
-  /// it returns.
-  package func each(_ body: (borrowing Statement) -> Bool) throws(SQLiteError) {
+  /// it returns. Fails with `.interrupted` once the budget is exhausted.
+  package func each(
+    within budget: WorkBudget = .unlimited, _ body: (borrowing Statement) -> Bool
+  ) throws(SQLiteError) {
     guard generation.isCurrent else {
       throw SQLiteError(.misuse, "The cursor was inherited through fork().")
     }
     let isAtEnd: Bool
     do {
-      isAtEnd = try walk(body)
+      isAtEnd =
+        try pooled?.connection.within(budget) { () throws(SQLiteError) in try walk(body) } ?? true
     } catch {
       close()
       throw error

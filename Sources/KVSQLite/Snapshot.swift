@@ -34,6 +34,17 @@ package final class Snapshot: @unchecked Sendable {
     return try body(pooled.connection)
   }
 
+  /// The rows of a statement, read later. They have the snapshot from now on: it is closed for others, and given back when the rows
+  /// are at an end or closed.
+  package func rows(
+    _ prepare: (borrowing Connection) throws(SQLiteError) -> Statement
+  ) throws(SQLiteError) -> Rows {
+    guard generation.isCurrent, let pooled = pooled.take() else {
+      throw SQLiteError(.misuse, "The transaction has ended.")
+    }
+    return try Rows(readers, on: pooled, prepare)
+  }
+
   /// Gives the snapshot back.
   package func close() {
     guard let pooled else { return }

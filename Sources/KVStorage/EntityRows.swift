@@ -16,24 +16,35 @@ final class EntityRows: EntityCursor, @unchecked Sendable {
   private let projection: Projection?
   /// The table of the rows.
   private let table: Table?
-  private let lent = RowBuffer()
+  private var lent = RowBuffer()
   /// How many entities are read next.
   private var wanted = 1
   /// The error that followed the entities of the block.
   private var failure: StoreError?
+  /// Whether the database has failed, so that there are no more entities.
+  private(set) var isBroken = false
   /// How many entities were given.
-  private var found = 0
+  private(set) var found = 0
+  private let budget: WorkBudget
   private var atEnd: ((Int) -> Void)?
 
-  /// `atEnd`: is told how many entities there were, once all have been read.
+  /// `budget`: of all reading. `atEnd`: is told how many entities there were, once all have been read.
   init(
     _ rows: Rows?, of table: Table?, _ projection: Projection?,
-    atEnd: ((_ found: Int) -> Void)? = nil
+    within budget: WorkBudget = .unlimited, atEnd: ((_ found: Int) -> Void)? = nil
   ) {
     self.rows = rows
     self.table = table
     self.projection = projection
+    self.budget = budget
     self.atEnd = atEnd
+  }
+
+  /// The next block, as the caller's own; nil at the end.
+  func takeBlock() throws(StoreError) -> RowBuffer? {
+    guard let block = try block() else { return nil }
+    lent = RowBuffer()
+    return block
   }
 
   func block() throws(StoreError) -> RowBuffer? {
@@ -47,7 +58,7 @@ final class EntityRows: EntityCursor, @unchecked Sendable {
     wanted = min(wanted * 4, Self.limit.entities)
     lent.clear()
     do throws(SQLiteError) {
-      try rows.each { [lent, projection] row in
+      try rows.each(within: budget) { [lent, projection] row in
         guard let entity = row.intactBytes(0) else {
           failure = table.map { StoreError($0.damage(of: row)) }
           return false
@@ -58,6 +69,7 @@ final class EntityRows: EntityCursor, @unchecked Sendable {
       }
     } catch {
       failure = StoreError(error)
+      isBroken = true
     }
     found += lent.count
     if lent.hasNext || failure != nil { return try block() }

@@ -53,6 +53,7 @@ extension Storage {
     }
     // Takes several statements, and they must see one state.
     guard plan.deepPage == nil else { return nil }
+    if let rows = try findTogether(plan, within: budget, atEnd: noting(plan)) { return rows }
     let rows = try database.rows(within: budget) {
       (db: borrowing Connection) throws(SQLiteError) -> Statement in
       try db.statement(plan.bodies)

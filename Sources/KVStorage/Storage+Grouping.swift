@@ -9,28 +9,90 @@ extension Storage {
     _ grouping: Grouping, of query: Query, in collection: String, writtenSince: Timestamp?,
     within budget: WorkBudget
   ) throws(StoreError) -> [JSONObject] {
-    let groups = try readSnapshot(of: collection, within: budget) {
-      (db, table) throws(SQLiteError) -> Groups in
+    // A scan of a large table, which two threads may carry out.
+    var scan: Plan?
+    let found = try readSnapshot(of: collection, within: budget) {
+      (db, table) throws(SQLiteError) -> Groups? in
       if writtenSince == nil, let groups = try indexed(grouping, query, table: table, on: db) {
         return groups
       }
       let plan = try indexes.plan(query.selection, table, writtenSince: writtenSince, on: db)
-      let statement = try db.statement(plan.bodies)
-      var groups = Groups(grouping)
-      var found = 0
-      while try statement.step() {
-        found += 1
-        groups.add(try table.body(of: statement))
+      if SharedRead.isUseful, writtenSince == nil, plan.selection.parts.isWhole,
+        try Self.highestRow(of: table, on: db) >= SharedRead.minRows
+      {
+        scan = plan
+        return nil
       }
-      // An index of its own would give the groups; one of the filter, the entities.
-      if writtenSince == nil, let wanted = grouping.wantedIndex(query.of(table.format)) {
-        try note(scanOf: table, wanting: wanted, found: groups.count, on: db)
-      } else {
-        try note(plan, found: found, on: db)
-      }
-      return groups
+      return try group(grouping, by: plan, writtenSince: writtenSince, on: db)
+    }
+    guard let scan else { return (found ?? Groups(grouping)).results }
+    if let together = try groupTogether(grouping, by: scan, within: budget) {
+      return together.results
+    }
+    let groups = try readSnapshot(of: collection, within: budget) {
+      (db, table) throws(SQLiteError) -> Groups in
+      let plan = try indexes.plan(query.selection, table, on: db)
+      return try group(grouping, by: plan, writtenSince: nil, on: db)
     }
     return (groups ?? Groups(grouping)).results
+  }
+
+  private func group(
+    _ grouping: Grouping, by plan: Plan, writtenSince: Timestamp?, on db: borrowing Connection
+  ) throws(SQLiteError) -> Groups {
+    let (groups, found) = try Self.group(
+      grouping, try db.statement(plan.bodies), of: plan.table)
+    if writtenSince == nil {
+      try note(grouping, by: plan, groups: groups.count, found: found, on: db)
+    }
+    return groups
+  }
+
+  /// Notes what an index would have spared: one of its own would give the groups; one of the filter, the entities.
+  private func note(
+    _ grouping: Grouping, by plan: Plan, groups: Int, found: Int, on db: borrowing Connection
+  ) throws(SQLiteError) {
+    if let wanted = grouping.wantedIndex(plan.query) {
+      try note(scanOf: plan.table, wanting: wanted, found: groups, on: db)
+    } else {
+      try note(plan, found: found, on: db)
+    }
+  }
+
+  /// Groups the entities of a statement; also tells how many there are.
+  private static func group(
+    _ grouping: Grouping, _ statement: borrowing Statement, of table: Table
+  ) throws(SQLiteError) -> (groups: Groups, found: Int) {
+    var groups = Groups(grouping)
+    var found = 0
+    while try statement.step() {
+      found += 1
+      groups.add(try table.body(of: statement))
+    }
+    return (groups, found)
+  }
+
+  /// By two threads; nil if one is enough.
+  private func groupTogether(
+    _ grouping: Grouping, by plan: Plan, within budget: WorkBudget
+  ) throws(StoreError) -> Groups? {
+    do throws(SQLiteError) {
+      guard let shared = try beginSharedRead(for: plan) else { return nil }
+      defer { shared.close() }
+      var (lower, upper) = try shared.halves(within: budget) {
+        (rows, db: borrowing Connection) throws(SQLiteError) -> (groups: Groups, found: Int) in
+        let scan = try db.statement(plan.selection.scan(Table.bodyOfMany, of: rows))
+        return try Self.group(grouping, scan, of: plan.table)
+      }
+      lower.groups.add(upper.groups)
+      let (groups, found) = (lower.groups, lower.found + upper.found)
+      try? database.withReader { (db: borrowing Connection) throws(SQLiteError) in
+        try note(grouping, by: plan, groups: groups.count, found: found, on: db)
+      }
+      return groups
+    } catch {
+      throw StoreError(error, within: budget)
+    }
   }
 
   /// By an index alone; nil if none can.

@@ -95,11 +95,16 @@ struct TableQuery: Sendable {
     return "SELECT count(*) FROM \(sql: table.entities) WHERE \(condition)"
   }
 
-  /// The same of a range of row numbers, without an index.
-  func count(of rows: ClosedRange<Int64>) -> SQLFragment {
+  /// A SELECT of `columns` of all that meets the condition in a range of row numbers, as it is stored; for queries that no index serves.
+  func scan(_ columns: String, of rows: ClosedRange<Int64>) -> SQLFragment {
     """
-    SELECT count(*) FROM \(sql: table.entities)
-    WHERE n BETWEEN \(bind: rows.lowerBound) AND \(bind: rows.upperBound) AND \(condition)
+    SELECT \(sql: columns) FROM \(sql: table.entities) AS e
+    WHERE e.n BETWEEN \(bind: rows.lowerBound) AND \(bind: rows.upperBound) AND \(condition)
     """
+  }
+
+  /// Whether all entities are looked at to find what is wanted, and what is found comes as it is stored.
+  var isPlainScan: Bool {
+    since == nil && !query.isPaged && parts.isScan && parts.isInOrderOfStorage
   }
 }

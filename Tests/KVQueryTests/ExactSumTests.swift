@@ -27,6 +27,28 @@ import Testing
     #expect(sum([]) == .int(0) && sum([-0.0]) == .int(0) && sum([1e300, -1e300]) == .int(0))
   }
 
+  @Test("of two parts are those of all")
+  func parts() {
+    let numbers: [[Double]] = [
+      [], [0.1, 0.2], [1e300, 1, 1e-300], [-1e300, tiny], [1e308, 1e308, -3],
+      [-1e308, -1e308, 0.5],
+      [0x1p53, 1, 0x1p-60], [.infinity], [-tiny, -1e16, 0.3],
+    ]
+    for first in numbers {
+      for second in numbers {
+        var (lower, upper, all) = (ExactSum(), ExactSum(), ExactSum())
+        for value in first { lower.add(value) }
+        for value in second { upper.add(value) }
+        for value in first + second { all.add(value) }
+        lower.add(upper)
+        lower.add(Int64.min)
+        all.add(Int64.min)
+        #expect(lower.number == all.number, "\(first) + \(second)")
+        #expect(lower.kept == all.kept, "\(first) + \(second)")
+      }
+    }
+  }
+
   @Test("of integers are integers as long as 64 bits hold them")
   func integers() {
     var all = ExactSum()

@@ -30,15 +30,7 @@ import Testing
     range.map { #"{"_id":"o\#($0)","n":\#($0),"name":"other"}"# }
   }
 
-  /// Changes what a statement says without the store's knowledge.
-  private func tamper(_ sql: String) throws {
-    var configuration = Database.Configuration(
-      path: path, applicationId: StorageSchema.applicationId)
-    configuration.trustsSchema = true
-    let database = try Database(configuration, migrations: StorageMigrations.all)
-    try database.write { (db: borrowing Connection) throws(SQLiteError) in try db.execute(sql) }
-    database.close()
-  }
+  private func tamper(_ sql: String) throws { try KVStorageTests.tamper(sql, in: directory) }
 
   private func number(_ sql: String) throws -> Int {
     let database = try Database(

@@ -1,5 +1,6 @@
 import KVJSON
 import KVQuery
+import KVSQLite
 import KVStorage
 import KVSync
 import KVTestSupport
@@ -15,6 +16,17 @@ func openStorage(
 
 func query(_ filter: String, _ modifiers: String? = nil) throws -> Query {
   try Query(filter: filter, modifiers: modifiers)
+}
+
+/// Runs SQL on the file of a closed store without the store's knowledge.
+func tamper(_ sql: String, in directory: TemporaryDirectory) throws {
+  var configuration = Database.Configuration(
+    path: DataDirectory(root: directory.path, appKey: "kid_test").file(tag: "kinvey"),
+    applicationId: StorageSchema.applicationId)
+  configuration.trustsSchema = true
+  let database = try Database(configuration, migrations: StorageMigrations.all)
+  try database.write { (db: borrowing Connection) throws(SQLiteError) in try db.execute(sql) }
+  database.close()
 }
 
 extension String {

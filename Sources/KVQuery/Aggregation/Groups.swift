@@ -95,6 +95,19 @@ package struct Groups: Sendable {
   @discardableResult
   package mutating func add(_ entity: [UInt8]) -> Int? { entity.withUnsafeBytes { add($0) } }
 
+  /// Adds the groups of other entities, for the same grouping.
+  package mutating func add(_ others: Groups) {
+    for group in others.groups {
+      guard let index = indexes[group.identity] else {
+        indexes[group.identity] = groups.count
+        groups.append(group)
+        continue
+      }
+      groups[index].count &+= group.count
+      for (number, tally) in group.tallies.enumerated() { groups[index].tallies[number].add(tally) }
+    }
+  }
+
   /// Adds a group that was counted elsewhere; `tally` is of the only path, if there is one.
   mutating func add(_ key: [JSONValue], count: Int64, tally: Tally?) {
     var identity: [UInt8] = []

@@ -17,6 +17,18 @@ struct Tally: Sendable {
   mutating func add(_ number: Number) {
     count &+= 1
     total.add(number)
+    note(number)
+  }
+
+  /// Adds all that another tally has accumulated.
+  mutating func add(_ other: Tally) {
+    count &+= other.count
+    total.add(other.total)
+    if let number = other.least { note(number) }
+    if let number = other.greatest { note(number) }
+  }
+
+  private mutating func note(_ number: Number) {
     if let best = least, Number.compare(number, best) >= 0 {} else { least = number }
     if let best = greatest, Number.compare(number, best) <= 0 {} else { greatest = number }
   }

@@ -55,9 +55,11 @@ package struct SQLSelection: Sendable {
   /// The names of the indexes that are used.
   package private(set) var indexNames: [String] = []
   /// Whether all entities are looked at, to select some of them or to order them.
-  package var isScan: Bool {
-    !isByIds && indexNames.isEmpty && (!isExact || !orderParameters.isEmpty)
-  }
+  package var isScan: Bool { isWhole && (!isExact || !orderParameters.isEmpty) }
+  /// Whether no index says which entities may be selected.
+  package var isWhole: Bool { !isByIds && indexNames.isEmpty }
+  /// Whether rows come in the order in which they are stored.
+  package var isInOrderOfStorage: Bool { order == "e.n" }
   /// Whether entities are selected without being looked at.
   package private(set) var isExact = true
 

@@ -32,6 +32,18 @@ package struct ExactSum: Sendable {
     (high, low) = (sum, errors)
   }
 
+  /// Adds all that was added to another sum.
+  mutating func add(_ other: ExactSum) {
+    whole &+= other.whole
+    add(other.high)
+    add(other.low)
+    isBeyond = isBeyond || other.isBeyond
+    guard let more = other.rest else { return }
+    var exact = rest ?? FixedPoint()
+    exact.add(more)
+    rest = exact
+  }
+
   package mutating func subtract(_ value: Int64) { whole &-= Int128(value) }
 
   package mutating func subtract(_ value: Double) { add(-value) }

@@ -28,6 +28,15 @@ struct FixedPoint: Sendable {
     add(UInt64(truncatingIfNeeded: magnitude >> 64), at: Self.one + 64, isNegative: value < 0)
   }
 
+  mutating func add(_ other: FixedPoint) {
+    for (index, limb) in other.limbs.enumerated() {
+      let isSign = index == other.limbs.count - 1
+      // All ones are -1, with the weight of their place.
+      let magnitude = isSign && limb == .max ? 1 : limb
+      add(magnitude, at: 64 * (other.first + index), isNegative: isSign && limb == .max)
+    }
+  }
+
   /// Adds a magnitude times 2^`bit`.
   private mutating func add(_ magnitude: UInt64, at bit: Int, isNegative: Bool) {
     guard magnitude != 0 else { return }
