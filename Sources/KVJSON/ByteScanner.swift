@@ -63,10 +63,17 @@ package struct ByteScanner {
   package func skipValue(
     _ position: Int, depth: Int, numbers: NumberRule = .any
   ) throws(JSONError) -> Int {
+    try skipValue(position, depth: depth, numbers: numbers, names: nil)
+  }
+
+  /// `names`: get those of the members of all objects.
+  func skipValue(
+    _ position: Int, depth: Int, numbers: NumberRule, names: RepeatedMembers?
+  ) throws(JSONError) -> Int {
     switch try byte(position) {
     case UInt8(ascii: "\""): return try skipString(position)
     case UInt8(ascii: "{"), UInt8(ascii: "["):
-      return try skipContainer(position, depth: depth, numbers: numbers)
+      return try skipContainer(position, depth: depth, numbers: numbers, names: names)
     case UInt8(ascii: "t"): return try skipWord("true", position)
     case UInt8(ascii: "f"): return try skipWord("false", position)
     case UInt8(ascii: "n"): return try skipWord("null", position)
@@ -76,7 +83,7 @@ package struct ByteScanner {
 
   /// Steps over an object or array without recursion: one bit for each open level says which it is.
   private func skipContainer(
-    _ position: Int, depth: Int, numbers: NumberRule
+    _ position: Int, depth: Int, numbers: NumberRule, names: RepeatedMembers?
   ) throws(JSONError) -> Int {
     var levels = Levels()
     var at = position
@@ -84,15 +91,19 @@ package struct ByteScanner {
     try levels.push(isObject, outside: depth, at: at)
     at = skipSpace(at &+ 1)
     if try byte(at) == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) { return at &+ 1 }
+    if isObject { names?.enterObject() }
     while true {
       if isObject {
-        at = skipSpace(try skipString(at))
+        let nameEnd = try skipString(at)
+        names?.add(at &+ 1..<nameEnd &- 1, self)
+        at = skipSpace(nameEnd)
         at = skipSpace(try expect(UInt8(ascii: ":"), at))
       }
       let first = try byte(at)
       if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
         isObject = first == UInt8(ascii: "{")
         try levels.push(isObject, outside: depth, at: at)
+        if isObject { names?.enterObject() }
         at = skipSpace(at &+ 1)
         if try byte(at) != (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) { continue }
       } else {
@@ -104,6 +115,7 @@ package struct ByteScanner {
           throw unexpected(at)
         }
         at &+= 1
+        if isObject { names?.leaveObject() }
         guard let outer = levels.pop() else { return at }
         isObject = outer
         at = skipSpace(at)

@@ -19,13 +19,13 @@ package enum EntityScanner {
     of bytes: UnsafeRawBufferPointer, _ format: RecordFormat = .default, isInput: Bool = false
   ) throws(JSONError) -> EntityOutline {
     let scanner = ByteScanner(bytes)
-    let outline = try entity(scanner, at: scanner.skipSpace(0), format: format, isInput: isInput)
-    if isInput {
-      var members = RepeatedMembers()
-      try members.refuse(in: outline.range, of: scanner)
-    }
+    let names = isInput ? RepeatedMembers() : nil
+    let outline = try entity(scanner, at: scanner.skipSpace(0), format: format, names: names)
     let rest = scanner.skipSpace(outline.range.upperBound)
     guard rest == scanner.end else { throw scanner.unexpected(rest) }
+    if names?.mayRepeat == true {
+      try RepeatedMembers.compareNames(in: outline.range, scanner)
+    }
     return outline
   }
 
@@ -43,13 +43,17 @@ package enum EntityScanner {
     isInput: Bool = false
   ) throws(JSONError) -> [EntityOutline] {
     let scanner = ByteScanner(bytes)
+    let names = isInput ? RepeatedMembers() : nil
     var outlines: [EntityOutline] = []
+    // Where names have to be compared.
+    var doubtful: [Range<Int>] = []
     var at = scanner.skipSpace(try scanner.expect(UInt8(ascii: "["), scanner.skipSpace(0)))
     if try scanner.byte(at) == UInt8(ascii: "]") {
       at &+= 1
     } else {
       while true {
-        let outline = try entity(scanner, at: at, format: format, isInput: isInput)
+        let outline = try entity(scanner, at: at, format: format, names: names)
+        if names?.mayRepeat == true { doubtful.append(outline.range) }
         try outlines.makeRoom(for: 1, or: JSONError(.noMemory, at: at))
         outlines.append(outline)
         at = scanner.skipSpace(outline.range.upperBound)
@@ -60,10 +64,7 @@ package enum EntityScanner {
     }
     let rest = scanner.skipSpace(at)
     guard rest == scanner.end else { throw scanner.unexpected(rest) }
-    if isInput {
-      var members = RepeatedMembers()
-      for outline in outlines { try members.refuse(in: outline.range, of: scanner) }
-    }
+    for range in doubtful { try RepeatedMembers.compareNames(in: range, scanner) }
     return outlines
   }
 
@@ -87,15 +88,16 @@ package enum EntityScanner {
 
   // MARK: One entity
 
-  /// The entity that starts at `position`.
+  /// The entity that starts at `position`. `names`: it is input, and they notice whether a member may come twice.
   static func entity(
-    _ scanner: ByteScanner, at position: Int, format: RecordFormat, isInput: Bool = false
+    _ scanner: ByteScanner, at position: Int, format: RecordFormat, names: RepeatedMembers? = nil
   ) throws(JSONError) -> EntityOutline {
     guard try scanner.byte(position) == UInt8(ascii: "{") else {
       throw JSONError(.notAnEntity("an entity must be a JSON object"), at: position)
     }
+    names?.begin()
     var members = try MemberCursor(
-      scanner, at: position, numbers: isInput ? .finite : .any)
+      scanner, at: position, numbers: names == nil ? .any : .finite, names: names)
     var builder = OutlineBuilder(format.table, at: position)
     let guess = format.guess
     while let member = try members.next() {

@@ -16,6 +16,7 @@ package struct MemberCursor {
   /// The number of levels that are open inside the object.
   private let depth: Int
   private let numbers: NumberRule
+  private let names: RepeatedMembers?
   /// The position where the next member or the closing brace is expected; after the brace at the end.
   package private(set) var position: Int
   private var isFirst = true
@@ -25,8 +26,18 @@ package struct MemberCursor {
   package init(
     _ scanner: ByteScanner, at position: Int, depth: Int = 0, numbers: NumberRule = .any
   ) throws(JSONError) {
+    try self.init(scanner, at: position, depth: depth, numbers: numbers, names: nil)
+  }
+
+  /// `names`: get those of all members, and of the objects inside.
+  @inline(__always)
+  init(
+    _ scanner: ByteScanner, at position: Int, depth: Int = 0, numbers: NumberRule,
+    names: RepeatedMembers?
+  ) throws(JSONError) {
     self.scanner = scanner
     self.numbers = numbers
+    self.names = names
     self.depth = depth &+ 1
     guard depth < EntityScanner.maximumDepth else { throw JSONError(.tooDeep, at: position) }
     self.position = scanner.skipSpace(try scanner.expect(UInt8(ascii: "{"), position))
@@ -44,8 +55,9 @@ package struct MemberCursor {
     isFirst = false
     let nameEnd = try scanner.skipString(at)
     let name = at &+ 1..<nameEnd &- 1
+    names?.add(name, scanner)
     at = scanner.skipSpace(try scanner.expect(UInt8(ascii: ":"), scanner.skipSpace(nameEnd)))
-    let end = try scanner.skipValue(at, depth: depth, numbers: numbers)
+    let end = try scanner.skipValue(at, depth: depth, numbers: numbers, names: names)
     position = scanner.skipSpace(end)
     return Member(name: name, value: at..<end)
   }

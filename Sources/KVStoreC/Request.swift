@@ -12,7 +12,7 @@ public func kv_request_wait(
     guard !seconds.isNaN else { throw StoreError(.invalid, "timeout_seconds is not a number.") }
     let deadline = Deadline.after(seconds: seconds)
     let outcome = try RequestObject.borrow(request).wait(until: deadline, asText: jsonOut != nil)
-    if let text = outcome.text { try out.write(text) }
+    try outcome.write(to: out)
     return outcome.status
   }
 }

@@ -45,9 +45,9 @@ func storeSaveMany(
     (running) throws(StoreError) in
     try entities.withBytes { (bytes) throws(StoreError) in
       try store.core.saveMany(bytes, if: condition, running.run(options)) {
-        running.early(Outcome($0))
+        running.early(.saved($0))
       }
-    }.map { Outcome($0) }
+    }.map { .saved($0) }
   }
 }
 
@@ -114,12 +114,5 @@ private func sharing(
     (running) throws(StoreError) in
     try store.core.share(id, rights, run: running.run(options)) { running.early(.nothing) }
       .map { _ in .nothing }
-  }
-}
-
-extension Outcome {
-  /// The result as JSON, partial if some entities failed.
-  fileprivate init(_ result: SaveManyResult) {
-    self = result.errors.isEmpty ? .json(result.json) : .partial(result.json)
   }
 }

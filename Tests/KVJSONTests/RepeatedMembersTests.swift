@@ -55,13 +55,43 @@ import Testing
     }
   }
 
+  @Test("are found among many, wherever they are", arguments: [40, 600, 3_000])
+  func many(count: Int) {
+    let members = (0..<count).map { "\"m\($0)\":\($0)" }
+    for repeated in stride(from: 0, to: count, by: max(1, count / 600)) {
+      let text = "{" + (members + [members[repeated]]).joined(separator: ",") + "}"
+      #expect(refuse(text) != nil, "m\(repeated) of \(count)")
+    }
+  }
+
   @Test("take no more than time that grows with the text, whatever the names are")
   func chosenNames() {
-    // The same first sixteen bytes, length and last bytes: all that the hash looks at.
+    // Alike but for a few bytes.
     let names = (0..<20_000).map { "0123456789abcdef\(100_000 + $0)0123456789abcdef" }
     #expect(refuse("{" + names.map { "\"\($0)\":1" }.joined(separator: ",") + "}") == nil)
     #expect(
       refuse("{" + (names + [names[7]]).map { "\"\($0)\":1" }.joined(separator: ",") + "}") != nil)
+  }
+
+  @Test("are found in each entity of an array, whatever came before it")
+  func arrays() {
+    func refuse(_ entities: String...) -> JSONError? {
+      do throws(JSONError) {
+        let array = Array("[\(entities.joined(separator: ","))]".utf8)
+        _ = try EntityScanner.outlines(ofArray: array, isInput: true)
+        return nil
+      } catch {
+        return error
+      }
+    }
+    let large = "{" + (0..<5_000).map { "\"n\($0)\":{\"a\":[]}" }.joined(separator: ",") + "}"
+    let small = #"{"n1":{"n1":{}},"n2":[{"n1":1},{"n1":2}]}"#
+    #expect(refuse(large, small, "{}", large, small) == nil)
+    #expect(refuse(large, small, #"{"a":{},"b":[{}],"a":1}"#)?.message.contains("a occurs") == true)
+    #expect(refuse(small, #"{"n":{"x":[{"y":1}],"x":1}}"#, large) != nil)
+    // An entity that is no JSON is told first.
+    let broken = refuse(#"{"a":1,"a":2}"#, "{")
+    #expect(broken?.message.contains("occurs") == false)
   }
 
   private static func object(_ random: inout Seed, depth: Int, _ hasRepeats: inout Bool) -> String {

@@ -26,6 +26,9 @@ struct TextOutput {
   /// For operations that have nothing to tell.
   static var nowhere: TextOutput { TextOutput(nil, nil) }
 
+  /// Whether anybody asked.
+  var isWanted: Bool { text != nil }
+
   /// Fails where the caller has to take the text.
   func require() throws(StoreError) {
     if text == nil { throw missing(name) }

@@ -53,7 +53,7 @@ extension Operation {
   /// The blocking form, for a result that is a text or nothing.
   func run(into out: TextOutput) throws(StoreError) -> kv_status {
     let outcome = try client.run(body)
-    if let text = outcome.text { try out.write(text) }
+    try outcome.write(to: out)
     return outcome.status
   }
 
@@ -83,7 +83,7 @@ extension Operation {
       out.write(try client.adopt(CursorObject(entities, client: client)))
     case .results(let results):
       out.write(try client.adopt(ResultsObject(results, client: client)))
-    case .nothing, .json, .partial, .count:
+    case .nothing, .json, .partial, .saved, .count:
       throw StoreError(.internal, "A find has no result.")
     }
     return Status.ok

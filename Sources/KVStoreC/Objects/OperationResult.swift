@@ -9,6 +9,8 @@ enum Outcome: Sendable {
   case json([UInt8])
   /// The same, where some entities failed: `KV_PARTIAL`.
   case partial([UInt8])
+  /// What was saved, and what failed: `KV_PARTIAL` if something did. Its text is made for who asks for it.
+  case saved(SaveManyResult)
   case count(Int64)
   case entities(any EntityCursor)
   case results(FetchedResults)
@@ -42,15 +44,26 @@ struct OperationResult: Sendable {
 
 extension Outcome {
   var status: kv_status {
-    if case .partial = self { Status.partial } else { Status.ok }
+    switch self {
+    case .partial: Status.partial
+    case .saved(let result): result.errors.isEmpty ? Status.ok : Status.partial
+    case .nothing, .json, .count, .entities, .results: Status.ok
+    }
   }
 
   /// The result as text: JSON as it is, a count as a number; nil for nothing, entities and results.
   var text: [UInt8]? {
     switch self {
     case .json(let bytes), .partial(let bytes): bytes
+    case .saved(let result): result.json
     case .count(let count): Array(String(count).utf8)
     case .nothing, .entities, .results: nil
     }
+  }
+
+  /// Copies the text to where it goes. It is not even made if nobody asked.
+  func write(to out: TextOutput) throws(StoreError) {
+    guard out.isWanted, let text else { return }
+    try out.write(text)
   }
 }
