@@ -40,6 +40,12 @@ def rows() -> list[Row]:
         ratio(f"first row of {many}, sorted, indexed", "first", STEPPING, 0.5),
         ratio(f"a list of {many}, sorted, and its first row", "list", "row numbers by hand", None),
         ratio(f"scrolling through {many} in batches of 100", "scroll", STEPPING, 0.6),
+        ratio(
+            "the same without a snapshot on either side",
+            "pages",
+            "row numbers in an array, bodies by these, 100 a transaction",
+            None,
+        ),
         ratio("the page at 234,800", "end", "a covering index", 0.8),
         ratio("a record by its position, at random", "position", "by primary key", 0.5),
         ratio("the save of a context, 1,000 changed objects", "save", "kv_store_save_many", 0.8),
