@@ -46,11 +46,12 @@ func (o Options) named(open func(Options) error) error {
 	if o.Migrate == nil {
 		return open(o)
 	}
-	change, err := o.withHandler(fmt.Sprintf("go %d", migrations.Add(1)))
+	text := fmt.Sprintf("go %d", migrations.Add(1))
+	change, err := o.withHandler(text)
 	if err != nil {
 		return err
 	}
-	name, err := terminated(change["handler"].(string), "the name")
+	name, err := terminated(text, "the name")
 	if err != nil {
 		return err
 	}
@@ -85,8 +86,9 @@ func (f failedMigration) Is(target error) bool { return errors.Is(f.cause, targe
 func (f failedMigration) As(target any) bool { return errors.As(f.cause, target) }
 
 // withHandler returns OnSchemaChange with the name of a handler.
-func (o Options) withHandler(name string) (M, error) {
-	change := M{}
+func (o Options) withHandler(name string) (map[string]json.RawMessage, error) {
+	// Rules stay as they were written: numbers keep all their digits.
+	change := map[string]json.RawMessage{}
 	if o.OnSchemaChange != nil && o.OnSchemaChange != "migrate" {
 		text, err := marshal(o.OnSchemaChange)
 		if err != nil {
@@ -96,7 +98,14 @@ func (o Options) withHandler(name string) (M, error) {
 			return nil, invalid("Migrate needs OnSchemaChange to be empty, %q or the rules of a migration", "migrate")
 		}
 	}
-	change["handler"] = name
+	text, err := marshal(name)
+	if err != nil {
+		return nil, err
+	}
+	if change == nil { // It was null.
+		change = map[string]json.RawMessage{}
+	}
+	change["handler"] = text
 	return change, nil
 }
 

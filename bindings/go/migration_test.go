@@ -95,3 +95,21 @@ func TestWhatAMigrationReturnsOrRefuses(t *testing.T) {
 	people := must(kvstore.OpenCollection[person](client, "Person", kvstore.Sync))(t)
 	equal(t, must(people.Get(ctx, "a"))(t), person{"a", "Fa"})
 }
+
+func TestTheRulesBesideAFunctionAreKeptAsTheyAre(t *testing.T) {
+	keep := func(kvstore.MigratingRecord) (any, error) { return nil, nil }
+	open := func(directory, fields string, change any) *kvstore.Client {
+		return must(kvstore.Open(kvstore.Options{
+			AppKey: "kid", Schema: "type Person @model { id: ID! first: String! last: String! " + fields + " }",
+			DataDirectory: directory, OnSchemaChange: change, Migrate: keep,
+		}))(t)
+	}
+	directory := peopleDirectory(t)
+	// Null is no rules.
+	open(directory, "note: String", json.RawMessage("null")).Close()
+	client := open(directory, "note: String since: AWSTimestamp!", kvstore.M{"migrate": kvstore.M{
+		"Person": kvstore.M{"default": kvstore.M{"since": int64(9007199254740993)}}}})
+	defer client.Close()
+	people := must(kvstore.OpenCollection[struct{ Since int64 }](client, "Person", kvstore.Sync))(t)
+	equal(t, must(people.Get(ctx, "a"))(t).Since, int64(9007199254740993))
+}
