@@ -200,7 +200,7 @@ final class PostgresConnection {
         throw PostgresError(.stopped, "the request has ended")
       } else if limit.hasPassed {
         cancel()
-        throw PostgresError(.unreachable, "the server does not answer")
+        throw PostgresError(.unreachable, "the server does not answer", isSilence: true)
       }
     }
   }

@@ -13,6 +13,9 @@ final class PostgresDatabase: Sendable {
   private static let maxWait = 10.0
   /// Seconds for an answer where one has failed to come already.
   private static let laterSilence = 5.0
+  /// The same for a question that waits for the locks of a lost connection: PostgreSQL lets go of them after ten seconds
+  /// (`idle_in_transaction_session_timeout`).
+  private static let lockedSilence = 12.0
 
   private struct State {
     /// Open connections that nobody uses, the one used last at the end.
@@ -80,19 +83,21 @@ final class PostgresDatabase: Sendable {
   func read(
     _ sql: SQL, within budget: WorkBudget = .unlimited
   ) throws(PostgresError) -> ResultRows {
-    try repeating { (connection) throws(PostgresError) in
+    try repeating(silence: silence) { (connection) throws(PostgresError) in
       try connection.run(sql, within: budget)
     }
   }
 
   /// Runs statements that have nothing to do with each other, in one round trip; gives the rows of each.
   func readEach(_ statements: [SQL]) throws(PostgresError) -> [ResultRows] {
-    try repeating { (connection) throws(PostgresError) in try connection.runAll(statements) }
+    try repeating(silence: silence) { (connection) throws(PostgresError) in
+      try connection.runAll(statements)
+    }
   }
 
   /// Runs statements that read one state of the database, in one round trip.
   func readTogether(_ statements: [SQL]) throws(PostgresError) -> [ResultRows] {
-    try repeating { (connection) throws(PostgresError) in
+    try repeating(silence: silence) { (connection) throws(PostgresError) in
       connection.enqueue(Self.beginSnapshot)
       return try Self.together(statements, on: connection)
     }
@@ -104,7 +109,7 @@ final class PostgresDatabase: Sendable {
   func snapshot<R>(
     _ body: (PostgresConnection) throws(PostgresError) -> R
   ) throws(PostgresError) -> R {
-    try repeating { (connection) throws(PostgresError) in
+    try repeating(silence: silence) { (connection) throws(PostgresError) in
       connection.enqueue(Self.beginSnapshot)
       return try Self.ending(connection) { () throws(PostgresError) in try body(connection) }
     }
@@ -116,7 +121,7 @@ final class PostgresDatabase: Sendable {
   func run(_ statements: SQL...) throws(PostgresError) { try run(statements) }
 
   func run(_ statements: [SQL]) throws(PostgresError) {
-    try repeating { (connection) throws(PostgresError) in
+    try repeating(silence: silence) { (connection) throws(PostgresError) in
       connection.enqueue("BEGIN")
       _ = try Self.together(statements, on: connection)
     }
@@ -130,7 +135,7 @@ final class PostgresDatabase: Sendable {
     _ body: (PostgresConnection) throws(PostgresError) -> R,
     isCommitted: (PostgresConnection) throws(PostgresError) -> Bool
   ) throws(PostgresError) -> R {
-    try repeating { (connection) throws(PostgresError) in
+    try repeating(silence: silence) { (connection) throws(PostgresError) in
       connection.enqueue("BEGIN")
       let result: R
       do throws(PostgresError) { result = try body(connection) } catch {
@@ -156,7 +161,8 @@ final class PostgresDatabase: Sendable {
     _ isCommitted: (PostgresConnection) throws(PostgresError) -> Bool
   ) throws(PostgresError) -> Bool {
     do throws(PostgresError) {
-      return try repeating(isLater: true) { (connection) throws(PostgresError) in
+      return try repeating(silence: min(silence, Self.lockedSilence)) {
+        (connection) throws(PostgresError) in
         try isCommitted(connection)
       }
     } catch {
@@ -196,21 +202,21 @@ final class PostgresDatabase: Sendable {
   }
 
   /// Runs `body` until it does not fail for what passes, but not again once a caller has waited for as long as an answer may
-  /// take. `isLater`: an answer has failed to come already.
+  /// take. `silence`: how long that is, in seconds; less after an answer has failed to come.
   private func repeating<R>(
-    isLater: Bool = false, _ body: (PostgresConnection) throws(PostgresError) -> R
+    silence: Double, _ body: (PostgresConnection) throws(PostgresError) -> R
   ) throws(PostgresError) -> R {
-    let short = min(silence, Self.laterSilence)
-    let end = Deadline.after(seconds: isLater ? short : silence)
+    var silence = silence
+    let end = Deadline.after(seconds: silence)
     var attempt = 1
     while true {
       do throws(PostgresError) {
-        return try withConnection(
-          isNew: attempt > 2, silence: isLater || attempt > 1 ? short : silence, body)
+        return try withConnection(isNew: attempt > 2, silence: silence, body)
       } catch {
         guard attempt < Self.maxAttempts, !end.hasPassed, Self.isWorthRepeating(error) else {
           throw error
         }
+        if error.isSilence { silence = min(silence, Self.laterSilence) }
         attempt += 1
       }
     }

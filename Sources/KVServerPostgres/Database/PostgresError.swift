@@ -27,11 +27,14 @@ struct PostgresError: Error {
   let message: String
   /// The five characters of the SQL standard; empty if it does not come from the server.
   let state: String
+  /// Whether an answer has failed to come for as long as one may take.
+  let isSilence: Bool
 
-  init(_ kind: Kind, _ message: String, state: String = "") {
+  init(_ kind: Kind, _ message: String, state: String = "", isSilence: Bool = false) {
     self.kind = kind
     self.message = message
     self.state = state
+    self.isSilence = isSilence
   }
 
   /// What the server says.

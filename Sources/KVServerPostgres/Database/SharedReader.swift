@@ -50,6 +50,8 @@ final class SharedReader: Sendable {
       if waiting.isEmpty {
         working -= 1
         isWorking = false
+        // Whoever was called and has not come finds nothing: the next question calls again.
+        called = 0
         return isClosed ? [] : nil
       }
       let some = Array(waiting.prefix(maxTogether))
@@ -68,11 +70,12 @@ final class SharedReader: Sendable {
   private let state: Monitor<State>
   private let workers: [Worker]
 
-  init(_ database: PostgresDatabase) {
+  /// `threads`: how many are started at the most.
+  init(_ database: PostgresDatabase, threads: Int = SharedReader.threads) {
     self.database = database
     let state = Monitor(State())
     self.state = state
-    workers = (0..<Self.threads).compactMap { _ in
+    workers = (0..<threads).compactMap { _ in
       Worker("kv-reader") {
         var isWorking = false
         while let questions = Self.next(state, &isWorking) {
@@ -126,7 +129,13 @@ final class SharedReader: Sendable {
         if error.isOutage { giveUp(error) }
         return
       }
-      for question in questions { answer([question], from: database, giveUp: giveUp) }
+      for (index, question) in questions.enumerated() {
+        var outage: PostgresError?
+        answer([question], from: database) { outage = $0 }
+        guard let outage else { continue }
+        for other in questions[(index + 1)...] { other.tell(.failure(outage)) }
+        return giveUp(outage)
+      }
     }
   }
 }

@@ -55,6 +55,16 @@ import Testing
     }
   }
 
+  @Test("One thread, where the system gives no more, answers as well, and goes on")
+  func oneThread() throws {
+    let reader = SharedReader(database, threads: 1)
+    defer { reader.close() }
+    let first: SQL = "SELECT 0::int8 FROM pg_sleep(0.2)"
+    let found = answers([first] + (1..<60).map { "SELECT \(bind: $0)::int8" }, of: reader)
+    #expect(try found.map { try $0?.get() } == Array(0..<60))
+    #expect(try answers(["SELECT 60::int8"], of: reader).map { try $0?.get() } == [60])
+  }
+
   @Test("More than may wait are refused, and those that were not are answered")
   func tooMany() throws {
     let slow: [SQL] = ["SELECT 1::int8 FROM pg_sleep(0.5)", "SELECT 1::int8 FROM pg_sleep(0.5)"]
