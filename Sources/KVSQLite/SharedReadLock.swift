@@ -91,8 +91,9 @@ final class SharedReadLock: Sendable {
       self.isHeld.store(true, ordering: .releasing)
       return true
     }
-    if !isHeld { try? pooled.connection.run(Connection.Control.commit) }
-    return isHeld
+    if isHeld { return true }
+    // A transaction that cannot be ended closes with its connection.
+    return (try? pooled.connection.run(Connection.Control.commit)) == nil
   }
 
   private func removeHolder(_ state: inout State) -> PooledConnection? {
@@ -102,8 +103,10 @@ final class SharedReadLock: Sendable {
 
   /// Ends the transaction of a connection that held the lock.
   private func release(_ holder: PooledConnection) {
-    // One that cannot be ended closes with its connection.
-    if (try? holder.connection.run(Connection.Control.commit)) != nil { idle.put(holder) }
+    // One that cannot be ended, or comes when all others have been closed, closes with its connection.
+    guard (try? holder.connection.run(Connection.Control.commit)) != nil else { return }
+    idle.put(holder)
+    if state.withLock({ $0.isStopped }) { idle.removeAll() }
   }
 
   /// Ends the lock when it was not looked at for a while.
