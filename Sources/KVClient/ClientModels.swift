@@ -101,6 +101,8 @@ package struct ClientModels: Sendable {
   /// Makes the local data follow these models: what was written with others stays, if it is data of these as well, or
   /// changes as the policy says; else that is a `.conflict`, and nothing changes.
   private func adopt(_ storage: Storage) throws(StoreError) {
+    // What the data was of before it was migrated here.
+    var migrated: ModelSchema?
     // Another process may have opened the file with other models meanwhile.
     while true {
       guard let old = try storage.modelSchema() else {
@@ -113,10 +115,12 @@ package struct ClientModels: Sendable {
       let migrations = try migrations(from: former, changes, in: storage)
       if !changes.isAdditive || !migrations.isEmpty {
         // Not the text itself: whoever comes after a crash sees that the indexes are to be made.
-        _ = try storage.setModelSchema(text + "\n", replacing: old, migrations)
+        if try storage.setModelSchema(text + "\n", replacing: old, migrations) {
+          migrated = former
+        }
         continue
       }
-      try makeIndexes(in: storage, inPlaceOf: former)
+      try makeIndexes(in: storage, inPlaceOf: migrated ?? former)
       let grown = former.models.filter { model in
         schema.model(model.name).map { $0.fields != model.fields } ?? false
       }

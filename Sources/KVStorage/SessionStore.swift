@@ -97,6 +97,7 @@ package final class SessionStore: Sendable {
   private func write<R>(
     _ body: (borrowing Connection) throws(SQLiteError) -> R
   ) throws(StoreError) -> R {
+    try MigratingThread.refuse()
     do throws(SQLiteError) {
       return try database.write(body)
     } catch {

@@ -17,6 +17,7 @@ extension Storage {
   /// Of the log of changes one entry stays, from which observers see that they have missed some; they then look at everything.
   /// Tombstones stay, because a read that is under way may need them, and so do the records of what was read.
   package func compact(within budget: WorkBudget) throws(StoreError) {
+    try MigratingThread.refuse()
     do throws(SQLiteError) {
       try database.compact(within: budget) { (db: borrowing Connection) throws(SQLiteError) in
         try db.execute("DELETE FROM changes WHERE n < (SELECT max(n) FROM changes)")
