@@ -10,9 +10,9 @@ final class CommitFeed: Sendable {
   /// Seconds between questions.
   private static let interval = 0.05
   /// Nanoseconds between two questions that commits ask for: those of so long a time are read together.
-  private static let pace: Int64 = 5_000_000
+  private static let pace: Int64 = 3_000_000
   /// Nanoseconds between two notifications of other servers.
-  private static let notifyingInterval: Int64 = 10_000_000
+  private static let notifyingInterval: Int64 = 3_000_000
   /// Seconds to wait after a failure.
   private static let pause = 0.5
   /// Seconds without an answer after which this server must not serve any more.
