@@ -270,8 +270,12 @@ SECTIONS = [
     ),
     Section(
         "faults",
-        "A minute of bad network and kills, with real processes and a real kvstored; no memory",
-        [f"{PYTHON} Tests/Torture/faults.py 60", "scripts/check-memory"],
+        "Bad network and kills, with real processes, a real kvstored and an API; no memory",
+        [
+            f"{PYTHON} Tests/Torture/faults.py 60",
+            f"{PYTHON} Tests/Torture/appsync.py 30",
+            "scripts/check-memory",
+        ],
         limit=300,
     ),
     Section(

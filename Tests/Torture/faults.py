@@ -38,6 +38,26 @@ import kvstore
 from kvstored import Server
 from proxy import FaultyProxy
 
+
+@dataclass(frozen=True)
+class Backend:
+    """How clients reach what they work on, and what their entities are called."""
+
+    #: The options of a client, by the address.
+    options: Callable[[str], dict[str, Any]]
+    collection: str
+    #: The member that has the ids.
+    key: str
+    has_accounts: bool
+
+
+KINVEY = Backend(
+    lambda host: {"app_key": APP_KEY, "app_secret": APP_SECRET, "host": host},
+    collection="things",
+    key="_id",
+    has_accounts=True,
+)
+
 #: For each process the data directory that it works in, and whether it pushes by itself.
 PROCESSES = [("a", False), ("a", True), ("b", True), ("c", False)]
 
@@ -126,7 +146,10 @@ class Process:
         seed = str(self.faults.chance.randrange(1 << 30))
         worker = str(Path(__file__).with_name("worker.py"))
         self.process = subprocess.Popen(
-            [sys.executable, worker, json.dumps(self.options), name, seed],
+            [
+                *(sys.executable, worker, json.dumps(self.options), name, seed),
+                *(self.faults.backend.collection, self.faults.backend.key),
+            ],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -168,15 +191,16 @@ class Service(Protocol):
 class Faults:
     """The server, the proxy and the processes."""
 
-    def __init__(self, directory: Path, seed: int, server: Service) -> None:
+    def __init__(self, directory: Path, seed: int, server: Service, backend: Backend) -> None:
         """Start everything but the workers."""
         self.directory = directory
+        self.backend = backend
         self.chance = random.Random(seed)
         self.report = Report(seed=seed)
         self.ledger = Ledger()
         self.server = server
         self.proxy = FaultyProxy(int(self.server.host.rpartition(":")[2]), random.Random(seed + 1))
-        for name in self.devices:
+        for name in self.devices if backend.has_accounts else []:
             with kvstore.Client(**self.options(name) | {"host": self.server.host}) as client:
                 client.signup(name, "a password")
         self.processes = [
@@ -191,10 +215,7 @@ class Faults:
 
     def options(self, name: str) -> dict[str, Any]:
         """Give the options of a client."""
-        return {
-            "app_key": APP_KEY,
-            "app_secret": APP_SECRET,
-            "host": self.proxy.host,
+        return self.backend.options(self.proxy.host) | {
             "data_directory": str(self.directory / name),
             "retries": 2,
             "timeout": 10,
@@ -225,12 +246,13 @@ class Faults:
 
     def look(self) -> None:
         """Synchronise everybody, and compare."""
-        held = self.held()
+        held, key = self.held(), self.backend.key
         with kvstore.Client(**self.options("reader")) as client:
-            client.signup("reader", "a password")
-            reader = client.collection("things")
+            if self.backend.has_accounts:
+                client.signup("reader", "a password")
+            reader = client.collection(self.backend.collection)
             reader.pull(auto_pagination=True)
-            server = {entity["_id"]: entity for entity in reader.find()}
+            server = {entity[key]: entity for entity in reader.find()}
         for name, mine in held.items():
             for id_ in set(server) | set(mine):
                 if server.get(id_) != mine.get(id_):
@@ -255,11 +277,11 @@ class Faults:
         for _ in range(2):
             for name in self.devices:
                 with kvstore.Client(**self.options(name)) as client:
-                    things = client.collection("things")
+                    things = client.collection(self.backend.collection)
                     result = things.sync(auto_pagination=True, timeout=60)
                     if result.errors or len(things.pending):
                         self.report.wedged.append(f"{name}: {result.errors[:3]}")
-                    held[name] = {entity["_id"]: entity for entity in things.find()}
+                    held[name] = {entity[self.backend.key]: entity for entity in things.find()}
         return held
 
     def close(self) -> None:
@@ -279,6 +301,7 @@ def one_server(directory: Path, _: random.Random) -> Iterator[Service]:
 def main(
     arguments: list[str],
     serving: Callable[[Path, random.Random], AbstractContextManager[Service]] = one_server,
+    backend: Backend = KINVEY,
 ) -> int:
     """Give 0 if nothing is wrong. `serving`: what the clients work on."""
     seconds = float(arguments[0]) if arguments else 60
@@ -288,7 +311,7 @@ def main(
         tempfile.TemporaryDirectory(prefix="kvstore-faults-") as directory,
         serving(Path(directory), random.Random(seed + 2)) as server,
     ):
-        faults = Faults(Path(directory), seed, server)
+        faults = Faults(Path(directory), seed, server, backend)
         try:
             faults.run(seconds)
         finally:

@@ -3,7 +3,8 @@
     run.py WORLDS SECONDS KILLS
 
 So many simulated worlds of each backend, so many seconds of bad network with real processes, first
-with one server, then with a cluster that fails, so many kills of one that saves. The report has how
+with one server, then with a GraphQL API, then with a cluster that fails, so many kills of one that
+saves. The report has how
 many schedules, kills and faults there were, what was lost, doubled, wedged and divergent, and for
 each failure the seed, and the command that repeats it.
 """
@@ -41,7 +42,8 @@ def worlds(count: int, directory: Path) -> dict[str, Any]:
 def program(name: str, amount: int, directory: Path) -> dict[str, Any]:
     """Run one of the programs beside this one."""
     file = directory / f"{name}.json"
-    run([sys.executable, str(Path(__file__).with_name(name)), str(amount), str(file)], os.environ)
+    path = Path(__file__).with_name(f"{name}.py")
+    run([sys.executable, str(path), str(amount), str(file)], os.environ)
     return read(file)
 
 
@@ -59,12 +61,10 @@ def read(file: Path) -> dict[str, Any]:
     return report
 
 
-def summary(
-    world: dict[str, Any], fault: dict[str, Any], cluster: dict[str, Any], kill: dict[str, Any]
-) -> dict[str, Any]:
-    """Put the reports together."""
+def summary(world: dict[str, Any], programs: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Put the reports of the worlds and, by their names, of the programs together."""
     found: dict[str, list[str]] = {
-        kind: [text for report in (fault, cluster, kill, world) for text in report.get(kind, [])]
+        kind: [text for report in (*programs.values(), world) for text in report.get(kind, [])]
         for kind in KINDS
     }
     seeds = []
@@ -73,18 +73,16 @@ def summary(
         for text in failure["findings"]:
             kind = re.match(r"(\w+):", text)
             found[kind[1] if kind and kind[1] in KINDS else "other"].append(text)
-    for name, report in (("faults.py", fault), ("cluster.py", cluster), ("torture.py", kill)):
+    for name, report in programs.items():
         if any(report.get(kind) for kind in KINDS):
-            seeds.append(f"TORTURE_SEED={report.get('seed')} Tests/Torture/{name}")
+            seeds.append(f"TORTURE_SEED={report.get('seed')} Tests/Torture/{name}.py")
+    fault, kill = programs["faults"], programs["torture"]
     return {
         "schedules": world.get("schedules", 0),
         "seconds": fault.get("seconds", 0),
         "kills": {**fault.get("kills", {}), "saver": kill.get("kills", 0)},
         "faults": fault.get("faults", {}),
-        "cluster": {
-            key: cluster.get(key, 0)
-            for key in ("seconds", "kills", "faults", "weather", "acknowledged", "entities")
-        },
+        **{name: parts(programs[name]) for name in ("appsync", "cluster")},
         "failedCalls": fault.get("weather", 0),
         "acknowledged": fault.get("acknowledged", 0),
         **{kind: len(texts) for kind, texts in found.items()},
@@ -93,16 +91,21 @@ def summary(
     }
 
 
+def parts(report: dict[str, Any]) -> dict[str, Any]:
+    """Give what a run was like."""
+    keys = ("seconds", "kills", "faults", "weather", "acknowledged", "entities")
+    return {key: report.get(key, 0) for key in keys}
+
+
 def main(arguments: list[str]) -> int:
     """Gives 0 if nothing is wrong."""
     count, seconds, kills = (int(argument) for argument in arguments)
     with tempfile.TemporaryDirectory(prefix="kvstore-torture-") as name:
         directory = Path(name)
+        amounts = {"faults": seconds, "appsync": seconds, "cluster": seconds, "torture": kills}
         result = summary(
             worlds(count, directory),
-            program("faults.py", seconds, directory),
-            program("cluster.py", seconds, directory),
-            program("torture.py", kills, directory),
+            {name: program(name, amount, directory) for name, amount in amounts.items()},
         )
     REPORT.write_text(json.dumps(result, indent=2) + "\n")
     print(json.dumps(result, indent=2))

@@ -1,10 +1,10 @@
 """A client that is going to be killed: it saves and synchronises, whatever the network does.
 
-    worker.py OPTIONS NAME SEED
+    worker.py OPTIONS NAME SEED [COLLECTION KEY]
 
 Each line that it prints is one write(2): "trying ID VERSION" before a change, "saved ID VERSION"
 once it is acknowledged, "removing ID" before and "removed ID" after a removal. `NAME` makes the
-names of its entities its own.
+names of its entities its own; `KEY` is the member that has their ids.
 """
 
 from __future__ import annotations
@@ -35,9 +35,12 @@ def report(*words: object) -> None:
 class Worker:
     """One process with its own entities."""
 
-    def __init__(self, store: kvstore.Store, name: str, chance: random.Random) -> None:
+    def __init__(
+        self, store: kvstore.Store, name: str, chance: random.Random, key: str = "_id"
+    ) -> None:
         """Begin without entities."""
         self.store = store
+        self.key = key
         self.name = name
         self.chance = chance
         self.made = 0
@@ -70,13 +73,13 @@ class Worker:
 
     def create(self) -> None:
         """Save a new entity."""
-        self.know(self.store.save(self.entity())["_id"], 1)
+        self.know(self.store.save(self.entity())[self.key], 1)
 
     def create_many(self) -> None:
         """Save several at once."""
         for entity in self.store.save_many([self.entity() for _ in range(20)]).entities:
             if entity is not None:
-                self.know(entity["_id"], 1)
+                self.know(entity[self.key], 1)
 
     def know(self, id_: str, version: int) -> None:
         """Tell that something is acknowledged."""
@@ -127,8 +130,9 @@ class Worker:
 def main(arguments: list[str]) -> None:
     """Work until the end comes from outside."""
     options, name, seed = json.loads(arguments[0]), arguments[1], int(arguments[2])
+    collection, key = arguments[3:] or ["things", "_id"]
     client = kvstore.Client(**options)
-    worker = Worker(client.collection("things"), name, random.Random(seed))
+    worker = Worker(client.collection(collection), name, random.Random(seed), key)
     while True:
         worker.step()
 

@@ -24,7 +24,11 @@ class Endpoint:
         self.service = service
 
     async def post(self, request: web.Request) -> web.StreamResponse:
-        body = await request.read()
+        try:
+            body = await request.read()
+        except ConnectionResetError:
+            # Nobody is left to be answered.
+            return web.Response(status=400)
         entry = self.service.log.add("http")
         response = await self.respond(request, body, entry)
         entry.status = response.status
