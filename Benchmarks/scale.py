@@ -19,6 +19,8 @@ from tools import ROOT, Row, build, limit_row, output_of, scratch
 LARGEST = int(os.environ.get("KVSTORE_BENCH_LARGEST", "1000000"))
 SIZES = [count for count in (10_000, 100_000, 1_000_000, 10_000_000) if count <= LARGEST]
 OPENS = 9
+#: How many entities are looked at by scans whose memory is measured.
+SCANNED = 10_000_000
 CHANGES = 100
 CHART = ROOT / "docs" / "images" / "scale-costs.svg"
 
@@ -55,7 +57,7 @@ def rows() -> list[Row]:
     figures = {count: measure(programs, count) for count in SIZES}
     chart.draw(CHART, {title: line(figures, key) for key, title in WORKS.items()})
     made = [row(figures[count], key, count) for key in WORKS for count in SIZES]
-    return [*made, idle_row(programs)]
+    return [*made, *scan_rows(programs["ours"]), idle_row(programs)]
 
 
 def measure(programs: dict[str, Path], count: int) -> Figures:
@@ -115,6 +117,30 @@ def row(figures: Figures, key: str, count: int) -> Row:
         return limit_row(name, unit, [ours], baseline + 10_000, [baseline], RAW)
     ratio = None if baseline is None else round(ours / baseline, 3)
     return Row(name, ours, baseline, ratio, unit, "", None, "" if baseline is None else RAW)
+
+
+def scan_rows(program: Path) -> list[Row]:
+    """Memory of a process that looks at all of many entities, against one that looks at a tenth."""
+    figures: dict[int, Figures] = {}
+    for count in (SCANNED // 10, SCANNED):
+        with scratch("scale-scan") as directory:
+            dict(run(program, directory, "rows", count))
+            figures[count] = {("ours", k): v for k, v in run(program, directory, "scan", count)}
+    few, many = figures[SCANNED // 10], figures[SCANNED]
+    works = {"count": "count", "scan": "find", "peak": "peak memory of both"}
+    return [
+        Row(
+            f"{SCANNED:,} entities: {title}, no index",
+            many["ours", key],
+            few["ours", key],
+            round(many["ours", key] / few["ours", key], 3),
+            "KiB" if key == "peak" else "us",
+            "",
+            None,
+            f"{SCANNED // 10:,} entities",
+        )
+        for key, title in works.items()
+    ]
 
 
 def idle_row(programs: dict[str, Path]) -> Row:

@@ -3,6 +3,8 @@
  *   scale_ours DIRECTORY fill COUNT    saves, then makes ten indexes
  *   scale_ours DIRECTORY open COUNT    opens, finds one entity
  *   scale_ours DIRECTORY work COUNT    finds, queries, reads pages
+ *   scale_ours DIRECTORY rows COUNT    saves, and makes no index
+ *   scale_ours DIRECTORY scan COUNT    counts and finds what no index knows, each once
  *
  * Prints "WORK MICROSECONDS" of one operation for each, and the "peak" memory of the process in KiB. */
 #include "data.h"
@@ -27,9 +29,9 @@ static void open_store(const char *directory) {
   must(kv_store_open(client, "numbers", "sync", NULL, &store, &error), error);
 }
 
-static void fill(long count) {
-  char *batch = malloc((size_t)SCALE_BATCH * SCALE_ROOM), index[64];
-  if (!batch) raw_fail("fill", "no memory");
+static void save(long count) {
+  char *batch = malloc((size_t)SCALE_BATCH * SCALE_ROOM);
+  if (!batch) raw_fail("save", "no memory");
   double start = data_now();
   for (long first = 0; first < count; first += SCALE_BATCH) {
     char *end = batch;
@@ -42,7 +44,11 @@ static void fill(long count) {
   }
   scale_print("save", start, count);
   free(batch);
-  start = data_now();
+}
+
+static void make_indexes(long count) {
+  char index[64];
+  double start = data_now();
   must(kv_store_create_index(store, "{\"keys\":{\"number\":1}}", KV_NUL_TERMINATED, &error), error);
   for (int i = 1; i < SCALE_INDEXES; i++) {
     snprintf(index, sizeof index, "{\"keys\":{\"m%d\":1}}", i);
@@ -91,8 +97,24 @@ static void work(long count) {
   scale_print("page", start, SCALE_PAGES);
 }
 
+/* A thousandth of the entities, from both halves. */
+static void scan(long count) {
+  const char *filter = "{\"number\":{\"$mod\":[1000,7]}}";
+  kv_query *query;
+  int64_t found;
+  must(kv_query_create(filter, KV_NUL_TERMINATED, NULL, 0, &query, &error), error);
+  double start = data_now();
+  must(kv_store_count(store, query, NULL, &found, &error), error);
+  if (found != count / 1000) raw_fail(filter, "another number of rows");
+  scale_print("count", start, count);
+  kv_query_free(query);
+  start = data_now();
+  read_query(filter, NULL, count / 1000);
+  scale_print("scan", start, count);
+}
+
 int main(int argument_count, char **arguments) {
-  if (argument_count != 4) raw_fail(arguments[0], "DIRECTORY fill|open|work COUNT");
+  if (argument_count != 4) raw_fail(arguments[0], "DIRECTORY fill|open|work|rows|scan COUNT");
   const char *stage = arguments[2];
   long count = strtol(arguments[3], NULL, 10);
   double start = data_now();
@@ -101,7 +123,9 @@ int main(int argument_count, char **arguments) {
     if (count) find(count / 2);
     scale_print("open", start, 1);
   }
-  if (!strcmp(stage, "fill")) fill(count);
+  if (!strcmp(stage, "fill") || !strcmp(stage, "rows")) save(count);
+  if (!strcmp(stage, "fill")) make_indexes(count);
+  if (!strcmp(stage, "scan")) scan(count);
   if (!strcmp(stage, "work")) work(count);
   printf("peak %ld\n", data_peak_kib());
   must(kv_store_close(store), NULL);
