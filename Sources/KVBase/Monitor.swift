@@ -20,8 +20,9 @@ package final class Monitor<Value>: @unchecked Sendable {
     typealias Layout = MemoryLayout<Value>
     let end = MemoryLayout<pthread_mutex_t>.stride + MemoryLayout<pthread_cond_t>.stride
     let start = (end + Layout.alignment - 1) & ~(Layout.alignment - 1)
+    // An empty value has a byte as well: its address would be that of other memory, which the thread sanitizer takes for a race.
     memory = .allocate(
-      byteCount: start + Layout.size,
+      byteCount: start + max(Layout.size, 1),
       alignment: max(Layout.alignment, MemoryLayout<pthread_mutex_t>.alignment))
     mutex = memory.bindMemory(to: pthread_mutex_t.self, capacity: 1)
     condition = (memory + MemoryLayout<pthread_mutex_t>.stride)
