@@ -33,7 +33,17 @@ public struct Migration: Sendable {
 
   /// Sets the closure that makes each stored record of a model one of the new schema. Nil from it: as the rules change it.
   ///
-  ///     migration.change("Post", from: OldPost.self) { old in Post(id: old.id, title: old.headline) }
+  ///     struct OldPost: Decodable {
+  ///       var id, headline: String
+  ///     }
+  ///     struct NewPost: Encodable {
+  ///       var id, title: String
+  ///     }
+  ///
+  ///     var change = Migration()
+  ///     change.change("Post", from: OldPost.self) { old in
+  ///       NewPost(id: old.id, title: old.headline)
+  ///     }
   ///
   /// `model` is the name in the new schema. The closure runs on the thread that opens the client, once for each record of a
   /// model that has changed, while the local data is locked: it may be slow, but cannot open or write any. The key of a record
