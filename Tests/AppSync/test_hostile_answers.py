@@ -156,8 +156,9 @@ def test_damaged_answers_crash_nothing_and_what_was_saved_arrives(
         stored = server.control("tables/Task", "GET")["rows"]
         live = {row["id"]: row["title"] for row in stored if not row.get("_deleted")}
         assert set(mine) <= live.keys(), f"seed {seed}"
-        notes = [row["note"] for row in stored if row.get("note")]
-        assert len(notes) == len(set(notes)), f"doubled: seed {seed}"
+        # What the API is said to have may be wrong in any digit; but each record was made once.
+        made = {row["id"] for row in stored} - {f"t{n}" for n in range(8)}
+        assert made == set(mine), f"doubled: seed {seed}"
         tasks.clear()
         tasks.pull()
         assert {task["id"]: task["title"] for task in tasks.find()} == live, f"seed {seed}"

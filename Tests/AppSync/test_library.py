@@ -372,6 +372,24 @@ def test_an_answer_that_makes_no_sense_deletes_nothing(
             thread.join()
 
 
+def test_a_change_wins_over_an_earlier_one_whose_answer_was_lost(
+    device: Open, server: StandIn
+) -> None:
+    tasks = device().collection("Task")
+    tasks.save({"id": "t", "title": "A", "rank": 1})
+    tasks.push()
+    tasks.save({**tasks["t"], "title": "B"})
+    server.control("faults", at="http", on="updateTask", action="dropAfter")
+    server.control("faults", at="http", on="updateTask", action="dropBefore", times=20)
+    with pytest.raises(kvstore.NetworkError):
+        tasks.push()
+    server.control("faults", "DELETE")
+    assert rows(server)["t"]["title"] == "B"
+    tasks.save({**tasks["t"], "title": "C"})
+    assert tasks.push().errors == []
+    assert (rows(server)["t"]["title"], tasks["t"]["title"]) == ("C", "C")
+
+
 def test_stores_of_a_network_read_and_write_past_the_queue(device: Open, server: StandIn) -> None:
     tasks = device().collection("Task", "network")
     saved = tasks.save({"id": "t", "title": "A", "rank": 2})

@@ -36,6 +36,12 @@ struct BackendEntity {
     return members.count == ours.count && members.members.allSatisfy { ours[$0.name] == $0.value }
   }
 
+  /// The same of one of several versions.
+  func isSameContent(asOneOf versions: [RemoteVersion]) throws(StoreError) -> Bool {
+    for sent in versions.compactMap(\.bytes) where try isSameContent(as: sent) { return true }
+    return false
+  }
+
   /// Whether nothing would change if this were sent, which started from `base`: neither the content, nor
   /// who may do what with it.
   func isSame(

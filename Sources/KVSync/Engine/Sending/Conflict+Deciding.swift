@@ -52,9 +52,7 @@ struct ConflictResolver {
   /// Whether the backend's entity is one that we sent before and have changed since.
   private func isOurOwn() throws(StoreError) -> Bool {
     guard let bytes = theirs.bytes else { return tried.contains(.gone) }
-    let there = try entity(bytes)
-    for sent in tried.compactMap(\.bytes) where try there.isSameContent(as: sent) { return true }
-    return false
+    return try entity(bytes).isSameContent(asOneOf: tried)
   }
 
   /// Somebody has saved it there without changing it.

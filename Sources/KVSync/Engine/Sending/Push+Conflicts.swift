@@ -29,6 +29,7 @@ extension Push {
       return (outgoing, [])
     }
     var ready: [OutgoingWrite] = []
+    var tried: [RecordID: [RemoteVersion]] = [:]
     for var sent in outgoing {
       if sent.write.operation != .create, comparesAll || sent.write.isConditional {
         // Changed since it was taken up: its turn comes with the next push.
@@ -43,12 +44,18 @@ extension Push {
         if let filter = now.write.condition, remote.evaluatesConditions {
           sent.condition = try sent.condition.matching(filter)
         }
-        if remote.sendsDifferences { sent.base = now.base }
+        if remote.sendsDifferences {
+          sent.base = now.base
+          if !now.tried.isEmpty { tried[RecordID(sent.write.id)] = now.tried }
+        }
       }
       ready.append(sent)
     }
     let asked = ready.filter { $0.condition != .none }
-    guard !remote.keepsConditions, !asked.isEmpty else { return (ready, []) }
+    guard !remote.keepsConditions, !asked.isEmpty else {
+      let own = try takeOut(&ready, meeting: tried)
+      return (ready, own)
+    }
     let theirs = try engine.backendEntities(asked.map(\.write.id), remote, call: call)
     var conflicts: [Conflicted] = []
     ready.removeAll { sent in
@@ -61,6 +68,32 @@ extension Push {
       return true
     }
     return (ready, conflicts)
+  }
+
+  /// Takes out writes that would meet an earlier attempt of their own, which was carried out although its answer was lost: a
+  /// backend that merges would take it for somebody else's, and keep it against what was changed here since.
+  private func takeOut(
+    _ ready: inout [OutgoingWrite], meeting tried: [RecordID: [RemoteVersion]]
+  ) throws(StoreError) -> [Conflicted] {
+    guard !tried.isEmpty else { return [] }
+    let theirs = try engine.backendEntities(tried.keys.map(\.text), remote, call: call)
+    var conflicts: [Conflicted] = []
+    var rest: [OutgoingWrite] = []
+    for sent in ready {
+      let key = RecordID(sent.write.id)
+      guard let found = theirs[key], let own = tried[key], !sent.condition.holds(for: found),
+        try found.isSameContent(asOneOf: own)
+      else {
+        rest.append(sent)
+        continue
+      }
+      conflicts.append(
+        Conflicted(
+          sent: sent, refusal: .conflict(sent.write.id, isGone: false),
+          theirs: .entity(found.bytes)))
+    }
+    ready = rest
+    return conflicts
   }
 
   // MARK: Deciding
