@@ -20,6 +20,9 @@ extension Push {
   ///
   /// Of a backend that is not known to keep conditions, what it has is read first: what differs is a
   /// conflict. Between that read and the write somebody may still come in between; nothing notices that.
+  ///
+  /// One that merges would take an earlier attempt, which was carried out although its answer was lost, for somebody else's, and
+  /// keep it against what was changed here since. So what it has of such writes is read as well.
   func conditioned(
     _ outgoing: [OutgoingWrite], isLast: Bool
   ) throws(StoreError) -> (ready: [OutgoingWrite], conflicts: [Conflicted]) {
@@ -51,49 +54,28 @@ extension Push {
       }
       ready.append(sent)
     }
-    let asked = ready.filter { $0.condition != .none }
-    guard !remote.keepsConditions, !asked.isEmpty else {
-      let own = try takeOut(&ready, meeting: tried)
-      return (ready, own)
+    let asked = ready.filter {
+      $0.condition != .none && (!remote.keepsConditions || tried[RecordID($0.write.id)] != nil)
     }
+    guard !asked.isEmpty else { return (ready, []) }
     let theirs = try engine.backendEntities(asked.map(\.write.id), remote, call: call)
-    var conflicts: [Conflicted] = []
-    ready.removeAll { sent in
-      let found = theirs[RecordID(sent.write.id)]
-      guard !sent.condition.holds(for: found) else { return false }
-      conflicts.append(
-        Conflicted(
-          sent: sent, refusal: .conflict(sent.write.id, isGone: found == nil),
-          theirs: found.map { .entity($0.bytes) } ?? .gone))
-      return true
-    }
-    return (ready, conflicts)
-  }
-
-  /// Takes out writes that would meet an earlier attempt of their own, which was carried out although its answer was lost: a
-  /// backend that merges would take it for somebody else's, and keep it against what was changed here since.
-  private func takeOut(
-    _ ready: inout [OutgoingWrite], meeting tried: [RecordID: [RemoteVersion]]
-  ) throws(StoreError) -> [Conflicted] {
-    guard !tried.isEmpty else { return [] }
-    let theirs = try engine.backendEntities(tried.keys.map(\.text), remote, call: call)
     var conflicts: [Conflicted] = []
     var rest: [OutgoingWrite] = []
     for sent in ready {
       let key = RecordID(sent.write.id)
-      guard let found = theirs[key], let own = tried[key], !sent.condition.holds(for: found),
-        try found.isSameContent(asOneOf: own)
-      else {
+      let found = theirs[key]
+      let isOurOwn = try found?.isSameContent(asOneOf: tried[key] ?? []) ?? false
+      // One that keeps conditions decides itself, but for what is our own.
+      guard !sent.condition.holds(for: found), isOurOwn || !remote.keepsConditions else {
         rest.append(sent)
         continue
       }
       conflicts.append(
         Conflicted(
-          sent: sent, refusal: .conflict(sent.write.id, isGone: false),
-          theirs: .entity(found.bytes)))
+          sent: sent, refusal: .conflict(sent.write.id, isGone: found == nil),
+          theirs: found.map { .entity($0.bytes) } ?? .gone))
     }
-    ready = rest
-    return conflicts
+    return (rest, conflicts)
   }
 
   // MARK: Deciding
