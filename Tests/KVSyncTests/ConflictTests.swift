@@ -173,6 +173,20 @@ import Testing
     #expect(scene.fixture.remote.requests.count == requests)
   }
 
+  @Test("what was read before a write decides, also if that answer told that conditions are kept")
+  func conditionsLearnt() throws {
+    let scene = try ConflictScene(keepsConditions: false)
+    try scene.here(["_id": "a", "n": 2])
+    try scene.there(["_id": "a", "n": 3])
+    scene.fixture.remote.meanwhile = { [unowned remote = scene.fixture.remote] in
+      remote.keepsConditions = true
+    }
+    let result = try scene.push(.optimistic)
+    #expect(result.errors.map(\.kind) == [.conflict])
+    #expect(scene.fixture.remote.requests.isEmpty)
+    #expect(scene.state == .conflict)
+  }
+
   @Test("deletions on both sides are no conflict") func bothDelete() throws {
     let scene = try ConflictScene()
     try scene.deletedHere()

@@ -54,8 +54,10 @@ extension Push {
       }
       ready.append(sent)
     }
+    // Asked before anything is read: the first answer of a service may be what tells that it keeps them.
+    let backendDecides = remote.keepsConditions
     let asked = ready.filter {
-      $0.condition != .none && (!remote.keepsConditions || tried[RecordID($0.write.id)] != nil)
+      $0.condition != .none && (!backendDecides || tried[RecordID($0.write.id)] != nil)
     }
     guard !asked.isEmpty else { return (ready, []) }
     let theirs = try engine.backendEntities(asked.map(\.write.id), remote, call: call)
@@ -66,7 +68,7 @@ extension Push {
       let found = theirs[key]
       let isOurOwn = try found?.isSameContent(asOneOf: tried[key] ?? []) ?? false
       // One that keeps conditions decides itself, but for what is our own.
-      guard !sent.condition.holds(for: found), isOurOwn || !remote.keepsConditions else {
+      guard !sent.condition.holds(for: found), isOurOwn || !backendDecides else {
         rest.append(sent)
         continue
       }
