@@ -62,10 +62,10 @@ final class AccessLog: Sendable {
   /// Closes the file and opens it by its name again: after somebody renamed it.
   func reopen() { state.withLockNotifyingAll { $0.wantsReopening = true } }
 
-  /// Writes what waits, and ends.
+  /// Writes what waits, and ends. Waits ten seconds at most for a disk or a pipe that takes nothing.
   func close() {
     state.withLockNotifyingAll { $0.isClosed = true }
-    _ = state.wait(until: .after(seconds: 2)) { $0.isWritten && $0.waiting.isEmpty ? true : nil }
+    _ = state.wait(until: .after(seconds: 10)) { $0.isWritten && $0.waiting.isEmpty ? true : nil }
   }
 
   static func line(_ record: RequestRecord, _ format: Format = .text) -> String {

@@ -108,7 +108,7 @@ import Testing
   @Test("a worker that nobody keeps still runs") func dropped() {
     let done = Monitor(false)
     _ = Worker("body") { done.withLockNotifyingAll { $0 = true } }
-    #expect(done.wait(until: .after(seconds: 10)) { $0 ? true : nil } == true)
+    #expect(done.wait(until: .after(seconds: 60)) { $0 ? true : nil } == true)
   }
 }
 

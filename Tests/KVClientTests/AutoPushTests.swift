@@ -18,7 +18,7 @@ import Testing
 
     /// Waits for an event with all these texts in it.
     func wait(for texts: String...) -> Bool {
-      events.wait(until: .after(seconds: 20)) { events in
+      events.wait(until: .after(seconds: 60)) { events in
         let found = events.contains { event in texts.allSatisfy { event.contains($0) } }
         return found ? true : nil
       } ?? false
@@ -99,7 +99,7 @@ import Testing
       file = open(sys.argv[1], "a")
       fcntl.lockf(file, fcntl.LOCK_EX)
       print("locked", flush=True)
-      time.sleep(60)
+      time.sleep(3600)
       """, path,
     ])
     defer { other.end() }
@@ -117,7 +117,7 @@ import Testing
     // Dozens of pauses: nobody looks who is not elected.
     #expect(looks.wait(until: .after(seconds: 0.3)) { $0 > 0 ? true : nil } == nil)
     other.end()
-    #expect(looks.wait(until: .after(seconds: 20)) { $0 > 0 ? true : nil } == true)
+    #expect(looks.wait(until: .after(seconds: 60)) { $0 > 0 ? true : nil } == true)
   }
 
   @Test("is off unless it is wanted") func off() throws {

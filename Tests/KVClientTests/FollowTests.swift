@@ -35,7 +35,7 @@ import Testing
 
     /// Waits until something holds, looking after each change of the data and of the follow's state.
     func wait(_ isWanted: () throws -> Bool) throws -> Bool {
-      let deadline = Deadline.after(seconds: 30)
+      let deadline = Deadline.after(seconds: 60)
       while !deadline.hasPassed {
         let seen = signals.withLock { $0 }
         _ = try observation.changes()
@@ -166,7 +166,7 @@ import Testing
         headers: [
           HTTPHeader("Authorization", proof), HTTPHeader("X-Kinvey-API-Version", "5"),
         ]),
-      until: .after(seconds: 20), cancellation: Cancellation())
+      until: .after(seconds: 60), cancellation: Cancellation())
     #expect(answer.head.isSuccess)
   }
 

@@ -42,7 +42,7 @@ import Testing
       received.withLockNotifyingAll { $0.take(event) }
     }
     #expect(
-      received.wait(until: .after(seconds: 20)) { $0.others.contains("ready") ? true : nil } == true
+      received.wait(until: .after(seconds: 60)) { $0.others.contains("ready") ? true : nil } == true
     )
   }
 
@@ -125,7 +125,7 @@ import Testing
     let user: JSONObject = ["username": "reader", "password": "pw"]
     _ = try other.login(user, options: Options(), cancellation: Cancellation())
     try other.deleteUser(Client.Leaving(), Cancellation())
-    let last = received.wait(until: .after(seconds: 20)) { received in
+    let last = received.wait(until: .after(seconds: 60)) { received in
       received.others.last == "disconnected" ? received.others : nil
     }
     #expect(

@@ -83,7 +83,7 @@ import Testing
           }
         }
       }
-      let isReady = received.wait(until: .after(seconds: 10)) {
+      let isReady = received.wait(until: .after(seconds: 60)) {
         $0.others.contains("ready") ? true : nil
       }
       #expect(isReady == true, "\(received.withLock { $0 })")
@@ -92,7 +92,7 @@ import Testing
 
     /// Waits until it was told of an entity, and of nothing that ends the subscription.
     func expect(_ id: String, _ when: Comment) {
-      let isReceived = received.wait(until: .after(seconds: 10)) {
+      let isReceived = received.wait(until: .after(seconds: 60)) {
         $0.ids.contains(id) ? true : nil
       }
       let received = received.withLock { $0 }

@@ -35,7 +35,7 @@ import Testing
   }
 
   private func wait(for count: Int) -> [String] {
-    received.wait(until: .after(seconds: 20)) { $0.count >= count ? $0 : nil }
+    received.wait(until: .after(seconds: 60)) { $0.count >= count ? $0 : nil }
       ?? received.withLock { $0 }
   }
 
@@ -99,7 +99,7 @@ import Testing
     _ = try ben.listen(to: "chat", owner) { event in
       refused.withLockNotifyingAll { $0.append(event) }
     }
-    let first = refused.wait(until: .after(seconds: 20)) { $0.first }
+    let first = refused.wait(until: .after(seconds: 60)) { $0.first }
     guard case .failure(let error)? = first else {
       return #expect(Bool(false), "\(String(describing: first))")
     }
@@ -117,13 +117,13 @@ import Testing
     world.stop()
     try world.start()
     _ = try store.save(["_id": "b", "n": 1])
-    let events = received.wait(until: .after(seconds: 30)) {
+    let events = received.wait(until: .after(seconds: 60)) {
       $0.contains { $0.hasSuffix(" b") } ? $0 : nil
     }
     #expect(events != nil, "\(received.withLock { $0 })")
     _ = try store.save(["_id": "c", "n": 1])
     #expect(
-      received.wait(until: .after(seconds: 20)) { $0.contains("create c") ? true : nil } == true)
+      received.wait(until: .after(seconds: 60)) { $0.contains("create c") ? true : nil } == true)
   }
 
   @Test(
@@ -139,7 +139,7 @@ import Testing
     func write(_ id: String) throws {
       ids.append(id)
       _ = try store.save(["_id": .string(id)])
-      let isReceived = received.wait(until: .after(seconds: 30)) {
+      let isReceived = received.wait(until: .after(seconds: 60)) {
         $0.last?.hasSuffix(" \(id)") == true ? true : nil
       }
       #expect(isReceived == true, "\(received.withLock { $0 })")
@@ -170,7 +170,7 @@ import Testing
     _ = try other.store("notes", type: "network", nil).listen(DataStore.Listening([:])) { event in
       if case .ready = event { isReady.withLockNotifyingAll { $0 = true } }
     }
-    #expect(isReady.wait(until: .after(seconds: 20)) { $0 ? true : nil } == true)
+    #expect(isReady.wait(until: .after(seconds: 60)) { $0 ? true : nil } == true)
     other.close()
     _ = try writer.store("notes", type: "network", nil).save(["_id": "a"])
     #expect(wait(for: 3) == ["connected", "ready", "create a"])
@@ -220,11 +220,11 @@ import Testing
           HTTPHeader("Authorization", try #require(registration["Authorization"])),
           HTTPHeader("X-Kinvey-API-Version", "5"),
         ], body: .bytes(registration.body)),
-      until: .after(seconds: 20), cancellation: Cancellation())
+      until: .after(seconds: 60), cancellation: Cancellation())
     #expect(answer.head.status == 204)
     for id in ["a", "b"] {
       _ = try store.save(["_id": .string(id)])
-      let isReceived = received.wait(until: .after(seconds: 20)) {
+      let isReceived = received.wait(until: .after(seconds: 60)) {
         $0.last?.hasSuffix(" \(id)") == true ? true : nil
       }
       #expect(isReceived == true, "\(received.withLock { $0 })")

@@ -34,7 +34,7 @@ import Testing
       if request.target.contains("tt=0&") {
         return connection.reply(200, #"{"t":{"t":"1","r":1},"m":[]}"#)
       }
-      let answer = state.wait(until: .after(seconds: 20)) { state -> String? in
+      let answer = state.wait(until: .after(seconds: 300)) { state -> String? in
         if state.isOver || !connection.isOpen { return "" }
         return state.answers.isEmpty ? nil : state.answers.removeFirst()
       }
@@ -62,7 +62,7 @@ import Testing
   }
 
   private func wait(_ received: Monitor<[LiveEvent]>, for count: Int) -> [LiveEvent] {
-    received.wait(until: .after(seconds: 10)) { $0.count >= count ? $0 : nil }
+    received.wait(until: .after(seconds: 60)) { $0.count >= count ? $0 : nil }
       ?? received.withLock { $0 }
   }
 

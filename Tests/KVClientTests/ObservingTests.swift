@@ -36,7 +36,7 @@ private final class Watch {
       try look()
       if isWanted(copy.shown) { return true }
       let before = received
-      let now = signals.wait(until: .after(seconds: 20)) { $0 > before ? $0 : nil }
+      let now = signals.wait(until: .after(seconds: 60)) { $0 > before ? $0 : nil }
       guard let now else { return false }
       received = now
     }

@@ -54,7 +54,7 @@ final class Portal: Sendable {
   /// Waits until the server is heard again wherever somebody else was to answer; false if that takes more than ten
   /// seconds.
   func waitForEnd() -> Bool {
-    rules.wait(until: .after(seconds: 10)) { rules in
+    rules.wait(until: .after(seconds: 60)) { rules in
       rules.values.allSatisfy { $0.count == 0 } ? true : nil
     } ?? false
   }

@@ -73,7 +73,7 @@ final class World: @unchecked Sendable {
   ) throws -> Client {
     var options: JSONObject = [
       "appKey": "kid_test", "appSecret": "secret", "host": .string(url),
-      "dataDirectory": .string(directory.file(name)), "timeout": 20, "durability": "normal",
+      "dataDirectory": .string(directory.file(name)), "timeout": 120, "durability": "normal",
       "retries": 0,
     ]
     for member in more.members { options[member.name] = member.value }
@@ -96,7 +96,7 @@ final class World: @unchecked Sendable {
           HTTPHeader("Authorization", "Basic \(secret)"), HTTPHeader("X-Kinvey-API-Version", "5"),
         ],
         body: body.map { .bytes($0.bytes) }, maxBytes: 1 << 20),
-      until: .after(seconds: 20), cancellation: Cancellation())
+      until: .after(seconds: 60), cancellation: Cancellation())
     guard answer.head.isSuccess else {
       throw StoreError(.internal, String(decoding: answer.body, as: UTF8.self))
     }

@@ -102,7 +102,7 @@ import Testing
     let (reader, other) = (try open(path) { $0.sharedReadLockMilliseconds = 1 }, try open(path))
     try reader.add("one")
     try readOften(reader)
-    let deadline = Deadline.after(seconds: 30)
+    let deadline = Deadline.after(seconds: 60)
     var isFree = false
     while !isFree, !deadline.hasPassed { isFree = try canTruncate(other) }
     #expect(isFree)

@@ -159,7 +159,7 @@ import Testing
       var error: SQLiteError?
     }
     let seen = Monitor(Seen())
-    let deadline = Deadline.after(seconds: 20)
+    let deadline = Deadline.after(seconds: 60)
     let threads = (0..<6).map { number in
       Worker("test-group-\(number)") {
         let durably = number % 2 == 0

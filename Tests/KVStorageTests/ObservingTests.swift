@@ -111,7 +111,7 @@ import Testing
     }
     _ = try observed.changes()
     try stores[1].save(#"{"_id":"a"}"#)
-    #expect(signals.wait(until: .after(seconds: 20)) { $0 > 0 ? true : nil } == true)
+    #expect(signals.wait(until: .after(seconds: 60)) { $0 > 0 ? true : nil } == true)
     #expect(try observed.changes()?.insertions.count == 1)
     observed.end()
     let count = signals.withLock { $0 }
@@ -169,7 +169,7 @@ import Testing
     defer { saver.end() }
     while copies[0].shown.count < 300 {
       let seen = looks
-      let received = signals.wait(until: .after(seconds: 20)) { $0 > seen ? $0 : nil }
+      let received = signals.wait(until: .after(seconds: 60)) { $0 > seen ? $0 : nil }
       looks = try #require(received, "no signal")
       for (index, one) in observed.enumerated() {
         if let changes = try one.changes() { copies[index].apply(changes) }

@@ -12,7 +12,7 @@ private final class Record: Sendable {
   func add(_ number: Int) { numbers.withLockNotifyingAll { $0.append(number) } }
   var all: [Int] { numbers.withLock { $0 } }
   func wait(for count: Int) {
-    _ = numbers.wait(until: .after(seconds: 20)) { $0.count >= count ? 1 : nil }
+    _ = numbers.wait(until: .after(seconds: 60)) { $0.count >= count ? 1 : nil }
   }
 }
 

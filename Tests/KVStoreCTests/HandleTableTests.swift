@@ -19,7 +19,7 @@ private final class Probe: HandleObject {
 
 /// Whether no probe lives, now or in a moment: another test that counts handles holds each of them for an instant.
 private func areGone(_ living: Monitor<Int>) -> Bool {
-  living.wait(until: .after(seconds: 10)) { $0 == 0 ? true : nil } ?? false
+  living.wait(until: .after(seconds: 60)) { $0 == 0 ? true : nil } ?? false
 }
 
 private final class Other: HandleObject {

@@ -107,7 +107,7 @@ private final class LiveScene: Sendable {
     let stays = Witness()
     var staying: OpaquePointer?
     #expect(stays.subscribe(to: stores[0], &staying) == Status.ok)
-    #expect(stays.seen.wait(until: .after(seconds: 20)) { $0.isReady ? true : nil } == true)
+    #expect(stays.seen.wait(until: .after(seconds: 60)) { $0.isReady ? true : nil } == true)
     let written = try collections.map { try scene.store(scene.writer, $0) }
     let isOver = Monitor(false)
     let count = Monitor(0)
@@ -128,7 +128,7 @@ private final class LiveScene: Sendable {
     writer?.join()
     #expect(wrong.reduce(0, +) == 0)
     let wanted = count.withLock { $0 }
-    let received = stays.seen.wait(until: .after(seconds: 20)) {
+    let received = stays.seen.wait(until: .after(seconds: 60)) {
       $0.changes.count >= wanted ? $0 : nil
     }
     let seen = received ?? stays.seen.withLock { $0 }
@@ -150,7 +150,7 @@ private final class LiveScene: Sendable {
     var subscription: OpaquePointer?
     guard witness.subscribe(to: store, &subscription) == Status.ok else { return 1 }
     if waits {
-      let isReady = witness.seen.wait(until: .after(seconds: 20)) { $0.isReady ? true : nil }
+      let isReady = witness.seen.wait(until: .after(seconds: 60)) { $0.isReady ? true : nil }
       if isReady == nil { return 1 }
     }
     guard kv_subscription_close(subscription) == Status.ok else { return 1 }

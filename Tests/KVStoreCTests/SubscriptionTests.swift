@@ -35,11 +35,11 @@ private final class Listener: Sendable {
   }
 
   func wait(for count: Int) {
-    _ = seen.wait(until: .after(seconds: 20)) { $0.events.count >= count ? true : nil }
+    _ = seen.wait(until: .after(seconds: 60)) { $0.events.count >= count ? true : nil }
   }
 
   func waitUntilFreed() -> Bool {
-    seen.wait(until: .after(seconds: 20)) { $0.freed > 0 ? true : nil } ?? false
+    seen.wait(until: .after(seconds: 60)) { $0.freed > 0 ? true : nil } ?? false
   }
 }
 

@@ -28,7 +28,7 @@ final class Backend: Sendable {
       appKey: "kid_test", backend: .host(url ?? self.url, secret: "secret"))
     configuration.dataDirectory = directory.file(name)
     configuration.durability = .normal
-    configuration.calls.timeout = 20
+    configuration.calls.timeout = 600
     configuration.calls.retries = 0
     return try KVStoreClient(configuration)
   }

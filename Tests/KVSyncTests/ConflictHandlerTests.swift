@@ -93,7 +93,7 @@ import Testing
     defer { engine.setConflictHandler(nil) }
     try scene.here(["_id": "other", "n": 7])
     engine.setConflictHandler { _, _ throws(StoreError) in
-      _ = try engine.push(Call(deadline: .after(seconds: 5), conflicts: .optimistic))
+      _ = try engine.push(Call(deadline: .after(seconds: 60), conflicts: .optimistic))
       return .keep
     }
     #expect(try scene.push(.handler) == PushResult(pushed: 2))

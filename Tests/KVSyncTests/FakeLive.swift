@@ -118,7 +118,7 @@ final class ReceivedEvents: Sendable {
 
   /// The events, once there are so many; fewer if that takes more than ten seconds.
   func first(_ count: Int) -> [LiveEvent] {
-    events.wait(until: .after(seconds: 10)) { $0.count >= count ? $0 : nil }
+    events.wait(until: .after(seconds: 60)) { $0.count >= count ? $0 : nil }
       ?? events.withLock { $0 }
   }
 }

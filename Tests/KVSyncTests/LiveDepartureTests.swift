@@ -8,7 +8,7 @@ import Testing
   private let received = ReceivedEvents()
 
   private func call(_ cancellation: Cancellation = Cancellation()) -> Call {
-    Call(deadline: .after(seconds: 10), cancellation: cancellation)
+    Call(deadline: .after(seconds: 60), cancellation: cancellation)
   }
 
   /// What unsubscribing throws, on a thread of its own; `body` runs while the backend has not answered yet.
@@ -26,7 +26,7 @@ import Testing
           thrown.withLock { $0 = error }
         }
       })
-    #expect(live.state.wait(until: .after(seconds: 10)) { $0.isLeaving ? true : nil } == true)
+    #expect(live.state.wait(until: .after(seconds: 60)) { $0.isLeaving ? true : nil } == true)
     #expect(thrown.withLock { $0 } == nil)
     body()
     worker.join()

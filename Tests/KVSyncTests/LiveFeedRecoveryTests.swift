@@ -36,7 +36,7 @@ extension LiveFeedTests {
       for error in Self.strangers { live.put(.failure(error)) }
       live.send(isIncomplete: true)
       live.send(Self.message("a", token: "1"))
-      let isReceived = received.events.wait(until: .after(seconds: 10)) {
+      let isReceived = received.events.wait(until: .after(seconds: 60)) {
         $0.last == Self.saved("a") ? true : nil
       }
       #expect(isReceived == true)
@@ -61,7 +61,7 @@ extension LiveFeedTests {
       try listening(feed, received)
       live.send(isIncomplete: true)
       live.send(Self.message("a", token: "1"))
-      let isReceived = received.events.wait(until: .after(seconds: 10)) {
+      let isReceived = received.events.wait(until: .after(seconds: 60)) {
         $0.last == Self.saved("a") ? true : nil
       }
       #expect(isReceived == true)
@@ -112,14 +112,14 @@ extension LiveFeedTests {
     try withFeed(live, now: { time.withLock { $0 } }) { feed in
       try listening(feed, received)
       feed.recordAnswer()
-      let isWaiting = live.state.wait(until: .after(seconds: 10)) {
+      let isWaiting = live.state.wait(until: .after(seconds: 60)) {
         $0.positions.count == 2 ? true : nil
       }
       #expect(isWaiting == true)
       for (seconds, cuts) in [(30.0, 0), (31, 1), (40, 1), (62, 2)] {
         time.withLockNotifyingAll { $0 = seconds }
         feed.recordAnswer()
-        let isAsked = live.state.wait(until: .after(seconds: 10)) {
+        let isAsked = live.state.wait(until: .after(seconds: 60)) {
           $0.positions.count == cuts + 2 ? true : nil
         }
         #expect(isAsked == true)
@@ -215,7 +215,7 @@ extension LiveFeedTests {
     try withFeed(live) { feed in
       try listening(feed, received)
       for _ in 0..<4 { live.put(.success(.registeredAnew(Self.registration, error))) }
-      let last = received.events.wait(until: .after(seconds: 10)) {
+      let last = received.events.wait(until: .after(seconds: 60)) {
         $0.last == .status(.disconnected) ? Array($0.suffix(2)) : nil
       }
       #expect(last == [.failure(error), .status(.disconnected)])

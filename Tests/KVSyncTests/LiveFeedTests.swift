@@ -118,7 +118,7 @@ import Testing
     try withFeed(live) { feed in
       let one = try listening(feed, received)
       feed.unsubscribe(one)
-      let left = live.state.wait(until: .after(seconds: 10)) { $0.leaves.isEmpty ? nil : $0.leaves }
+      let left = live.state.wait(until: .after(seconds: 60)) { $0.leaves.isEmpty ? nil : $0.leaves }
       #expect(left == ["notes"])
     }
   }
@@ -131,7 +131,7 @@ import Testing
       let first = try listening(feed, received)
       live.state.withLockNotifyingAll { $0.lets = false }
       feed.unsubscribe(first)
-      #expect(live.state.wait(until: .after(seconds: 10)) { $0.isLeaving ? true : nil } == true)
+      #expect(live.state.wait(until: .after(seconds: 60)) { $0.isLeaving ? true : nil } == true)
       let again = ReceivedEvents()
       _ = try feed.subscribe(to: .collection("notes"), again.receive)
       feed.unsubscribe(try feed.subscribe(to: .collection("others")) { _ in })
@@ -150,7 +150,7 @@ import Testing
       let one = try listening(feed, received)
       live.state.withLockNotifyingAll { $0.lets = false }
       feed.unsubscribe(one)
-      #expect(live.state.wait(until: .after(seconds: 10)) { $0.isLeaving ? true : nil } == true)
+      #expect(live.state.wait(until: .after(seconds: 60)) { $0.isLeaving ? true : nil } == true)
       feed.stop()
       #expect(live.state.withLock { $0.cutLeaves } == 1)
     }

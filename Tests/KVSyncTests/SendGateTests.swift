@@ -66,7 +66,7 @@ import Testing
 
   @Test(
     "never overlap when threads send them at once, through engines of different stores",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(10)))
   func threads() throws {
     let fixture = try TestEngine(.auto)
     let other = CollectionEngine(

@@ -20,7 +20,7 @@ import Testing
   }
 
   private func hasRead(_ count: Int) -> Bool {
-    reads.wait(until: .after(seconds: 20)) { $0 >= count ? true : nil } ?? false
+    reads.wait(until: .after(seconds: 60)) { $0 >= count ? true : nil } ?? false
   }
 
   @Test("What is missed while it waits for a day is read soon") func missed() throws {

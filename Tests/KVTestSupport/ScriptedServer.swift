@@ -13,7 +13,7 @@ package final class ScriptedServer: Sendable {
     var requests: [ScriptedRequest] = []
     var connections: [ScriptedConnection] = []
     var threads: [Worker] = []
-    var isStopped = false
+    var acceptor: Worker?
   }
 
   package let port: UInt16
@@ -42,8 +42,8 @@ package final class ScriptedServer: Sendable {
     self.listener = listener
     self.port = UInt16(bigEndian: address.sin_port)
     self.script = script
-    guard let worker = Worker("test-server", { [self] in acceptAll() }) else { throw Refusal() }
-    state.withLockNotifyingAll { $0.threads.append(worker) }
+    guard let acceptor = Worker("test-server", { [self] in acceptAll() }) else { throw Refusal() }
+    state.withLockNotifyingAll { $0.acceptor = acceptor }
   }
 
   /// A server that gives each request one reply.
@@ -61,18 +61,16 @@ package final class ScriptedServer: Sendable {
   /// How many connections were made so far.
   package var connectionCount: Int { state.withLock { $0.connections.count } }
 
-  /// Waits until so many requests have come in; false if that takes more than ten seconds.
+  /// Waits until so many requests have come in; false if that takes more than a minute.
   package func waitForRequests(_ count: Int) -> Bool {
-    state.wait(until: .after(seconds: 10)) { $0.requests.count >= count ? true : nil } ?? false
+    state.wait(until: .after(seconds: 60)) { $0.requests.count >= count ? true : nil } ?? false
   }
 
   /// Cuts all connections and waits for the threads. Scripts that wait for something must have been let go.
   package func stop() {
-    let (connections, threads) = state.withLockNotifyingAll { state in
-      state.isStopped = true
-      return (state.connections, state.threads)
-    }
     shutdown(listener, Int32(SHUT_RDWR))
+    state.withLock { $0.acceptor }?.join()
+    let (connections, threads) = state.withLock { ($0.connections, $0.threads) }
     for connection in connections { connection.close() }
     for thread in threads { thread.join() }
     Glibc.close(listener)
@@ -82,19 +80,18 @@ package final class ScriptedServer: Sendable {
     while true {
       let descriptor = accept(listener, nil, nil)
       guard descriptor >= 0 else { return }
-      let number = connectionCount
-      let connection = ScriptedConnection(descriptor, number: number)
-      let thread = Worker("test-\(number)") { [self] in
+      // Counted before it is served: who has an answer sees its connection.
+      let connection = state.withLockNotifyingAll { state in
+        let connection = ScriptedConnection(descriptor, number: state.connections.count)
+        state.connections.append(connection)
+        return connection
+      }
+      let thread = Worker("test-\(connection.number)") { [self] in
         serve(connection)
         connection.close()
         connection.release()
       }
-      let isStopped = state.withLockNotifyingAll { state in
-        state.connections.append(connection)
-        if let thread { state.threads.append(thread) }
-        return state.isStopped
-      }
-      if isStopped { connection.close() }
+      if let thread { state.withLockNotifyingAll { $0.threads.append(thread) } }
     }
   }
 

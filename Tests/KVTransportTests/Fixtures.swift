@@ -15,12 +15,12 @@ func makeTransport(
 extension Transport {
   /// One exchange with a deadline that only a defect reaches.
   func exchange(_ request: HTTPRequest) throws(TransportError) -> HTTPResponse {
-    try exchange(request, until: .after(seconds: 20), cancellation: Cancellation())
+    try exchange(request, until: .after(seconds: 120), cancellation: Cancellation())
   }
 
   /// One exchange with a deadline that only a defect reaches.
   func get(
-    _ url: String, maxBytes: Int = 1 << 20, until deadline: Deadline = .after(seconds: 20),
+    _ url: String, maxBytes: Int = 1 << 20, until deadline: Deadline = .after(seconds: 120),
     cancellation: Cancellation = Cancellation()
   ) throws -> HTTPResponse {
     try exchange(
@@ -29,7 +29,7 @@ extension Transport {
 
   /// What goes wrong with one exchange.
   func failure(
-    of request: HTTPRequest, until deadline: Deadline = .after(seconds: 20),
+    of request: HTTPRequest, until deadline: Deadline = .after(seconds: 120),
     cancellation: Cancellation = Cancellation()
   ) -> TransportError? {
     do throws(TransportError) {
@@ -44,7 +44,7 @@ extension Transport {
 extension Transport {
   /// One answer in pieces; what goes wrong is part of the result.
   func streamed<E: Error>(
-    _ url: String, until deadline: Deadline = .after(seconds: 30),
+    _ url: String, until deadline: Deadline = .after(seconds: 120),
     cancellation: Cancellation = Cancellation(),
     receive: (HTTPHead, UnsafeRawBufferPointer) throws(E) -> Void
   ) -> Result<HTTPHead, ExchangeFailure<E>> {

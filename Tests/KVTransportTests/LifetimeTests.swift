@@ -88,13 +88,13 @@ import Testing
         $0.maximum = max($0.maximum, $0.now)
       }
       // Nobody is answered before three are here, so that they do overlap.
-      _ = load.wait(until: .after(seconds: 10)) { $0.maximum >= 3 ? true : nil }
+      _ = load.wait(until: .after(seconds: 60)) { $0.maximum >= 3 ? true : nil }
       load.withLockNotifyingAll { $0.now -= 1 }
       connection.send(ScriptedReply(200, request.target))
     } run: { transport, server in
       var seen: [Int: String] = [:]
       transport.exchangeAll(
-        40, concurrency: 3, until: .after(seconds: 30), cancellation: Cancellation()
+        40, concurrency: 3, until: .after(seconds: 120), cancellation: Cancellation()
       ) {
         HTTPRequest("GET", "\(server.url)/\($0)")
       } outcome: { index, result in
@@ -114,7 +114,7 @@ import Testing
     } run: { transport, server in
       var count = 0
       transport.exchangeAll(
-        50, concurrency: 20, until: .after(seconds: 30), cancellation: Cancellation()
+        50, concurrency: 20, until: .after(seconds: 120), cancellation: Cancellation()
       ) { _ in
         HTTPRequest("GET", server.url)
       } outcome: { _, result in
@@ -166,7 +166,7 @@ import Testing
       let cancellation = Cancellation()
       var outcomes: [Int: Result<HTTPResponse, TransportError>] = [:]
       transport.exchangeAll(
-        30, concurrency: 4, until: .after(seconds: 30), cancellation: cancellation
+        30, concurrency: 4, until: .after(seconds: 120), cancellation: cancellation
       ) {
         HTTPRequest("GET", "\(server.url)/\($0)")
       } outcome: { index, result in

@@ -73,7 +73,7 @@ import Testing
       let request = HTTPRequest("GET", server.url, maxBytes: 20 << 20)
       var largest = 0
       do throws(ExchangeFailure<Enough>) {
-        _ = try transport.stream(request, until: .after(seconds: 30), cancellation: Cancellation())
+        _ = try transport.stream(request, until: .after(seconds: 120), cancellation: Cancellation())
         {
           (_, piece) throws(Enough) in
           largest = max(largest, piece.count)

@@ -14,7 +14,7 @@ import Testing
           "POST", server.url + "/a/b%20c?x=%2B1",
           headers: [HTTPHeader("Content-Type", "application/json"), HTTPHeader("X-Empty", "")],
           body: .bytes(Array(#"{"n":1}"#.utf8))),
-        until: .after(seconds: 20), cancellation: Cancellation())
+        until: .after(seconds: 120), cancellation: Cancellation())
       #expect(answer.head.status == 201)
       #expect(answer.head["x-echo"] == "yes")
       #expect(answer.body == Array("made".utf8))
@@ -36,7 +36,7 @@ import Testing
     } run: { transport, server in
       for body in [nil, HTTPBody.bytes([]), .bytes([1, 2, 3])] {
         let answer = try transport.exchange(
-          HTTPRequest(method, server.url, body: body), until: .after(seconds: 20),
+          HTTPRequest(method, server.url, body: body), until: .after(seconds: 120),
           cancellation: Cancellation())
         #expect(answer.body == Array(method.utf8))
       }
@@ -69,7 +69,7 @@ import Testing
       let request = HTTPRequest(
         "GET", server.url, headers: [HTTPHeader("Authorization", "Kinvey secret")])
       let answer = try transport.exchange(
-        request, until: .after(seconds: 20), cancellation: Cancellation())
+        request, until: .after(seconds: 120), cancellation: Cancellation())
       #expect(answer.head.status == 302)
       #expect(target.requests.isEmpty)
     }
@@ -203,7 +203,7 @@ import Testing
     } run: { transport, server in
       let source = CountingSource(total: 3_000_000, isCounted: isCounted)
       let answer = try transport.exchange(
-        HTTPRequest("PUT", server.url, body: .source(source)), until: .after(seconds: 20),
+        HTTPRequest("PUT", server.url, body: .source(source)), until: .after(seconds: 120),
         cancellation: Cancellation())
       #expect(answer.body == Array("3000000".utf8))
       #expect(server.requests.first?.body.last == UInt8(truncatingIfNeeded: 2_999_999))

@@ -89,7 +89,7 @@ extension Transport {
   func open(_ url: String, protocols: [String] = [], maxBytes: Int = 1 << 20) throws -> WebSocket {
     try open(
       WebSocketRequest(url, protocols: protocols, maxBytes: maxBytes),
-      until: .after(seconds: 20), cancellation: Cancellation())
+      until: .after(seconds: 120), cancellation: Cancellation())
   }
 }
 
@@ -97,14 +97,14 @@ extension WebSocket {
   /// The next text, with a deadline that only a defect reaches.
   func text() throws -> String {
     String(
-      decoding: try receive(until: .after(seconds: 20), cancellation: Cancellation()),
+      decoding: try receive(until: .after(seconds: 120), cancellation: Cancellation()),
       as: UTF8.self)
   }
 
   /// Why there is no next message.
   func failure() -> TransportError? {
     do throws(TransportError) {
-      _ = try receive(until: .after(seconds: 20), cancellation: Cancellation())
+      _ = try receive(until: .after(seconds: 120), cancellation: Cancellation())
       return nil
     } catch {
       return error
@@ -119,5 +119,5 @@ final class Promise<Value: Sendable>: Sendable {
   func keep(_ value: Value) { self.value.withLockNotifyingAll { $0 = value } }
 
   /// Waits for it; nil if that takes more than ten seconds.
-  func wait() -> Value? { value.wait(until: .after(seconds: 10)) { $0 } }
+  func wait() -> Value? { value.wait(until: .after(seconds: 60)) { $0 } }
 }

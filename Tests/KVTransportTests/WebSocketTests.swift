@@ -34,7 +34,7 @@ import Testing
         server.url + "/graphql?a=b", protocols: ["graphql-ws", "header-abc"],
         headers: [HTTPHeader("x-api-key", "da2")])
       let socket = try transport.open(
-        request, until: .after(seconds: 20), cancellation: Cancellation())
+        request, until: .after(seconds: 120), cancellation: Cancellation())
       #expect(try socket.text() == "ready")
       let seen = try #require(server.requests.first)
       #expect(seen.target == "/graphql?a=b")
@@ -205,7 +205,7 @@ import Testing
       let cancellation = Cancellation()
       let worker = Worker("test-cancel") { cancellation.cancel() }
       let cancelled = #expect(throws: TransportError.self) {
-        try socket.receive(until: .after(seconds: 20), cancellation: cancellation)
+        try socket.receive(until: .after(seconds: 120), cancellation: cancellation)
       }
       worker?.join()
       #expect(cancelled?.kind == .cancelled)

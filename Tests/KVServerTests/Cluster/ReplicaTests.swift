@@ -72,7 +72,7 @@ import Testing
         _ = try? servers[number].send(as: .master, "GET", query(path, #"{"n":7}"#))
       }
     }
-    let limit = Deadline.after(seconds: 30)
+    let limit = Deadline.after(seconds: 60)
     var list: [JSONValue] = []
     while !limit.hasPassed, list.count != 1 || list[0]["state"] != "ready" {
       list = try servers[1].send(as: .master, "GET", path + "/_indexes").json.arrayValue ?? []
@@ -156,7 +156,7 @@ import Testing
     }
     let before = heard.withLock { $0 }
     _ = try database.read(other.notification)
-    #expect(heard.wait(until: .after(seconds: 20), for: { $0 > before ? true : nil }) == true)
+    #expect(heard.wait(until: .after(seconds: 60), for: { $0 > before ? true : nil }) == true)
   }
 
   @Test("deliver a write on one to a poll that waits on another, from a position of the first")

@@ -21,6 +21,13 @@ import Testing
     _ statements: [SQL], of reader: SharedReader? = nil
   ) -> [Result<Int64, PostgresError>?] {
     let reader = reader ?? self.reader
+    return asked(statements, of: reader)()
+  }
+
+  /// Asks for all of them, and gives what waits for the answers.
+  private func asked(
+    _ statements: [SQL], of reader: SharedReader
+  ) -> () -> [Result<Int64, PostgresError>?] {
     let answers = Monitor([Int: Result<Int64, PostgresError>]())
     var refused: Set<Int> = []
     for (index, sql) in statements.enumerated() {
@@ -30,16 +37,34 @@ import Testing
       if !isAccepted { refused.insert(index) }
     }
     let count = statements.count - refused.count
-    return answers.wait(until: .after(seconds: 60)) { answers in
-      answers.count == count ? statements.indices.map { answers[$0] } : nil
-    } ?? []
+    return {
+      answers.wait(until: .after(seconds: 60)) { answers in
+        answers.count == count ? statements.indices.map { answers[$0] } : nil
+      } ?? []
+    }
+  }
+
+  /// Statements that go ahead of others in `answersTogether`: one more than go together, so that each thread takes one of them.
+  private static let held = 33
+
+  /// The answers to `held` statements and to these, all of which have come before one is answered: the first ones wait for a
+  /// lock until then.
+  private func answersTogether(_ statements: [SQL]) throws -> [Result<Int64, PostgresError>?] {
+    let key = Int64.random(in: .min...(.max))
+    let other = try PostgresConnection(
+      to: try TestStorage.schema(for: Identifier.object()),
+      setup: "SELECT pg_advisory_lock(\(bind: key))")
+    let waiting: SQL = "SELECT 0::int8 FROM pg_advisory_xact_lock_shared(\(bind: key))"
+    let answers = asked([SQL](repeating: waiting, count: Self.held) + statements, of: reader)
+    try other.run("SELECT pg_advisory_unlock(\(bind: key))")
+    return answers()
   }
 
   @Test("Each is given its own rows, in far fewer round trips than there are statements")
   func ownRows() throws {
     let before = database.status.roundTrips
-    let found = answers((0..<200).map { "SELECT \(bind: $0)::int8" })
-    #expect(try found.map { try $0?.get() } == Array(0..<200))
+    let found = try answersTogether((0..<200).map { "SELECT \(bind: $0)::int8" })
+    #expect(try found.dropFirst(Self.held).map { try $0?.get() } == Array(0..<200))
     #expect(database.status.roundTrips - before < 100)
   }
 
@@ -67,8 +92,7 @@ import Testing
 
   @Test("More than may wait are refused, and those that were not are answered")
   func tooMany() throws {
-    let slow: [SQL] = ["SELECT 1::int8 FROM pg_sleep(0.5)", "SELECT 1::int8 FROM pg_sleep(0.5)"]
-    let found = answers(slow + (0..<2000).map { "SELECT \(bind: $0)::int8" })
+    let found = try answersTogether((0..<2000).map { "SELECT \(bind: $0)::int8" })
     let answered = found.compactMap { try? $0?.get() }
     #expect(answered.count >= 256)
     #expect(answered.count < 2000)

@@ -9,8 +9,6 @@ import Testing
 @Suite("Writing for many at once") final class SharedWriterTests: Sendable {
   private typealias Written = Result<WrittenEntity?, ServerError>
 
-  private static let limit = Deadline.after(seconds: 120)
-
   private let storage: String
   private let store: PostgresStore
   private let app: Int64
@@ -45,14 +43,15 @@ import Testing
   /// Performs jobs that have all come before one of them is carried out: another connection has the app's row until then.
   private func perform(_ jobs: [SharedWriter.Job]) throws -> [Written] {
     let progress = Monitor(Progress())
+    let limit = Deadline.after(seconds: 120)
     let results = concurrentMap(jobs.count + 1, threads: jobs.count + 1) {
       [self] index -> Written? in
       if index == jobs.count {
-        hold(while: progress, jobs.count)
+        hold(while: progress, jobs.count, until: limit)
         return nil
       }
       defer { progress.withLock { $0.done += 1 } }
-      _ = progress.wait(until: Self.limit) { $0.isHeld ? true : nil }
+      _ = progress.wait(until: limit) { $0.isHeld ? true : nil }
       do throws(ServerError) { return try writer.perform(jobs[index])[0] } catch {
         return .failure(error)
       }
@@ -61,11 +60,11 @@ import Testing
   }
 
   /// Holds the app's row until so many jobs have come.
-  private func hold(while progress: Monitor<Progress>, _ count: Int) {
+  private func hold(while progress: Monitor<Progress>, _ count: Int, until limit: Deadline) {
     let other = try? PostgresConnection(to: storage, setup: "BEGIN")
     _ = try? other?.run("SELECT 1 FROM app FOR UPDATE")
     progress.withLockNotifyingAll { $0.isHeld = true }
-    while writer.count(of: app) + progress.withLock({ $0.done }) < count, !Self.limit.hasPassed {
+    while writer.count(of: app) + progress.withLock({ $0.done }) < count, !limit.hasPassed {
       sched_yield()
     }
     _ = try? other?.run("COMMIT")

@@ -78,7 +78,7 @@ import Testing
 
   /// Looks again and again until a condition holds, for ten seconds at the most.
   private func wait(_ condition: () -> Bool) {
-    let deadline = Deadline.after(seconds: 10)
+    let deadline = Deadline.after(seconds: 60)
     while !condition(), !deadline.hasPassed { usleep(1000) }
   }
 
@@ -136,6 +136,9 @@ import Testing
           Self.load(thread, round, port: port, acknowledged: acknowledged)
         }
       }
+      if round == rounds - 1 {
+        _ = acknowledged.wait(until: .after(seconds: 60)) { $0.isEmpty ? nil : true }
+      }
       usleep(UInt32.random(in: 1000...150_000, using: &seed))
       program.kill()
       for writer in writers { writer.join() }
@@ -167,7 +170,7 @@ import Testing
       let answer = client.send(
         "PUT", "/appdata/kid/c/\(id)", headers: headers, body: Array("{\"v\":\(value)}".utf8))
       guard let answer, answer.status < 300 else { return }
-      acknowledged.withLock { $0[id] = value }
+      acknowledged.withLockNotifyingAll { $0[id] = value }
     }
   }
 

@@ -86,7 +86,7 @@ import Testing
   private func payloads(
     _ member: Member, since position: JSONValue?, count: Int
   ) throws -> [JSONValue?] {
-    let deadline = Deadline.after(seconds: 10)
+    let deadline = Deadline.after(seconds: 60)
     while true {
       let found = payloads(try member.poll(position))
       if found.count >= count || deadline.hasPassed { return found }

@@ -33,7 +33,7 @@ import Testing
 
   /// The automatic indexes, once their number is what is expected and none is being filled; nil: that does not come.
   private func indexes(_ server: TestServer, count: Int) throws -> [JSONValue]? {
-    let limit = Deadline.after(seconds: 30)
+    let limit = Deadline.after(seconds: 60)
     while !limit.hasPassed {
       let list = try server.send(as: .master, "GET", path + "/_indexes").json.arrayValue ?? []
       if list.count == count, list.allSatisfy({ $0["state"] == "ready" }) { return list }

@@ -46,13 +46,13 @@ import Testing
       connection.send(prefix)
       let worker = Worker("drip") {
         // One byte at a time, faster than any limit on silence, until the server has had enough.
-        while connection.drip(), monotonicNanoseconds() - start < 20_000_000_000 {}
+        while connection.drip(), monotonicNanoseconds() - start < 300_000_000_000 {}
       }
       _ = connection.drain()
       worker?.join()
       #expect(connection.isAtEnd)
     }
-    #expect(monotonicNanoseconds() - start < 15_000_000_000)
+    #expect(monotonicNanoseconds() - start < 60_000_000_000)
   }
 
   @Test("answer broken HTTP with 400 or by hanging up, and go on")

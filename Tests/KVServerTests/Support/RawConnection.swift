@@ -12,7 +12,7 @@ final class RawConnection: @unchecked Sendable {
   /// `address`: of this end.
   init?(port: UInt16, from source: String = "127.0.0.1") {
     socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var limit = timeval(tv_sec: 10, tv_usec: 0)
+    var limit = timeval(tv_sec: 60, tv_usec: 0)
     setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     let size = socklen_t(MemoryLayout<sockaddr_in>.size)
