@@ -2157,8 +2157,9 @@ KV_API kv_status kv_context_statistics(kv_context *objects, char **json_out, siz
  */
 typedef void (*kv_backend_fn)(void *context, uint64_t request, const char *json, size_t length);
 
-/** Reports that a request was cancelled or that its deadline has passed. It may be called while the function of the
- *  request still runs, and at the same time as its completion. */
+/** Reports that a request was cancelled or that its deadline has passed. It may be called just before the function of the
+ *  request, while it runs, and at the same time as its completion. A host that has to know of every end asks
+ *  kv_backend_is_waiting() once it has noted the number: what `cancel` told before is then told by that. */
 typedef void (*kv_backend_cancel_fn)(void *context, uint64_t request);
 
 /** The functions of a backend. Members may be added at the end; those that are NULL, or not within `size`, are missing. */
@@ -2241,6 +2242,14 @@ KV_API kv_status kv_backend_unregister(const char *name, kv_error **error_out);
 KV_API kv_status kv_backend_complete(uint64_t request, kv_status status,
                                      KV_OPTIONAL const char *json, size_t length,
                                      kv_error **error_out);
+
+/**
+ * Tells whether anybody still waits for a request: it was neither completed nor cancelled, and its deadline has not passed.
+ * A function that works for long may ask from time to time. It may be called from any thread and never waits.
+ *
+ * @return 1 or 0; 0 for a number that never existed
+ */
+KV_API int32_t kv_backend_is_waiting(uint64_t request);
 
 /** @} */
 

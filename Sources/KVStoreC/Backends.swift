@@ -64,6 +64,11 @@ public func kv_backend_complete(
   }
 }
 
+@_cdecl("kv_backend_is_waiting") @implementation
+public func kv_backend_is_waiting(_ request: UInt64) -> Int32 {
+  PendingRequests.isWaiting(request) ? 1 : 0
+}
+
 /// The bytes of an error's details that are looked at, at the most.
 private let maxDetails = 1 << 16
 

@@ -345,6 +345,10 @@ func begin(
 	asked := bytesOf(text, length)
 	ctx, cancel := context.WithCancel(context.Background())
 	host.running.Store(uint64(request), cancel)
+	// A cancellation that came before found no function to call.
+	if C.kv_backend_is_waiting(request) == 0 {
+		cancel()
+	}
 	go func() {
 		defer cancel()
 		defer host.running.Delete(uint64(request))

@@ -30,6 +30,9 @@ class BackendRequest {
   /** Returns the number of the request. It is never 0, and unique within this process. */
   std::uint64_t number() const noexcept { return number_; }
 
+  /** Returns whether anybody still waits for the request. A function that works for long may ask from time to time. */
+  bool is_waiting() const noexcept { return kv_backend_is_waiting(number_) != 0; }
+
   /** Completes the request with a JSON object, which is copied. */
   Result<void> complete(std::string_view json) const { return end(KV_OK, json); }
 
@@ -77,7 +80,8 @@ class Backend {
   virtual void live(BackendRequest request, std::string_view) { (void)request.fail(KV_UNSUPPORTED); }
 
   /**
-   * Reports that nobody waits for a request any more. The request may still be running, and may be completed meanwhile.
+   * Reports that nobody waits for a request any more. The request may still be running, may be completed meanwhile, and may
+   * be about to begin: `is_waiting` then says so.
    */
   virtual void cancel(BackendRequest) {}
 };

@@ -25,7 +25,7 @@ from kvstore.backend import (
     Write,
 )
 
-SECONDS = 20
+SECONDS = 60
 _names = itertools.count(1)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -23,16 +23,49 @@ from kvstore.backend import (
     Write,
     is_cancelled,
 )
+from kvstore.backend.host import Host
 
 
 def test_what_nobody_waits_for_is_cancelled(opened: Opened) -> None:
     shelf = Shelf()
-    never: Future[Any] = Future()
-    shelf.instead["fetch"] = lambda _: never
+    never: list[Future[Any]] = []
+
+    def fetch(_: Fetch) -> Future[Any]:
+        never.append(Future())
+        return never[-1]
+
+    shelf.instead["fetch"] = fetch
     store = opened(shelf, retries=0).collection("notes")
-    with pytest.raises(kvstore.TimeoutError):
-        store.pull(timeout=0.1)
-    assert cancelled(never)
+    pull_too_long(store, lambda: bool(never))
+    assert all(cancelled(future) for future in never)
+
+
+def test_a_request_that_was_cancelled_before_its_method_is_cancelled_in_it() -> None:
+    never: Future[Any] = Future()
+    told: list[bool] = []
+    shelf = Shelf()
+
+    def fetch(_: Fetch) -> Future[Any]:
+        told.append(is_cancelled())
+        return never
+
+    shelf.instead["fetch"] = fetch
+    host = Host(shelf, None)
+    nobody = 2**63
+    host.cancel(nobody)
+    host.carry_out("fetch", nobody, b'{"collection":"notes","pageSize":10}')
+    assert told == [True]
+    assert never.cancelled()
+
+
+def pull_too_long(store: kvstore.Store, called: Callable[[], bool]) -> None:
+    """Pull with timeouts, until the backend's method was called within one of them."""
+    timeout = 0.1
+    while not called():
+        assert timeout < SECONDS
+        with pytest.raises(kvstore.TimeoutError):
+            store.pull(timeout=timeout)
+        timeout *= 2
 
 
 def cancelled(future: Future[Any]) -> bool:
@@ -44,9 +77,10 @@ def cancelled(future: Future[Any]) -> bool:
 
 def test_a_method_that_works_itself_can_ask_whether_somebody_waits(opened: Opened) -> None:
     shelf = Shelf()
-    ended = threading.Event()
+    called, ended = threading.Event(), threading.Event()
 
     def work(_: str) -> None:
+        called.set()
         pause = threading.Event()
         while not is_cancelled():
             pause.wait(0.001)
@@ -54,8 +88,7 @@ def test_a_method_that_works_itself_can_ask_whether_somebody_waits(opened: Opene
 
     shelf.before = work
     store = opened(shelf, retries=0).collection("notes")
-    with pytest.raises(kvstore.TimeoutError):
-        store.pull(timeout=0.1)
+    pull_too_long(store, called.is_set)
     assert ended.wait(SECONDS)
     assert not is_cancelled()
 

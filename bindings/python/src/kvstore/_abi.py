@@ -442,6 +442,7 @@ FUNCTIONS: Final[dict[str, tuple[str, str]]] = {
     "kv_backend_register": ("i", "ssnpppp"),
     "kv_backend_unregister": ("i", "sp"),
     "kv_backend_complete": ("i", "qisnp"),
+    "kv_backend_is_waiting": ("i", "q"),
     "kv_store_type_register": ("i", "ssnpppp"),
     "kv_store_type_unregister": ("i", "sp"),
     "kv_migration_register": ("i", "spppp"),

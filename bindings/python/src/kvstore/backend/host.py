@@ -19,13 +19,13 @@ from .coding import ANSWERS, OPERATIONS
 from .custom import CustomStore
 
 _complete = _native.function("kv_backend_complete")
+_is_waiting = _native.function("kv_backend_is_waiting")
 
 
 class _ThisThread(threading.local):
     """The request that the current thread carries out."""
 
     request: int | None = None
-    host: Host | None = None
 
 
 _this_thread: Final = _ThisThread()
@@ -33,8 +33,8 @@ _this_thread: Final = _ThisThread()
 
 def is_cancelled() -> bool:
     """Return whether nobody waits any more for the request that this thread carries out."""
-    host, request = _this_thread.host, _this_thread.request
-    return host is not None and request is not None and host.has_cancelled(request)
+    request = _this_thread.request
+    return request is not None and not _is_waiting(request)
 
 
 @final
@@ -45,17 +45,14 @@ class Host:
         self._backend = backend
         self._loop = loop
         self._lock = threading.Lock()
-        #: Requests under way; None while the method that carries it out runs.
-        self._futures: dict[int, Future[Any] | None] = {}
-        self._cancelled: set[int] = set()
+        #: What completes the requests that are not completed yet.
+        self._futures: dict[int, Future[Any]] = {}
         self.token = remember(self)
 
     def carry_out(self, operation: str, request: int, text: bytes) -> None:
         """Begin a request. It is completed here, or by a future."""
-        with self._lock:
-            self._futures[request] = None
-        before = _this_thread.host, _this_thread.request
-        _this_thread.host, _this_thread.request = self, request
+        before = _this_thread.request
+        _this_thread.request = request
         try:
             given = OPERATIONS[operation](self._backend, from_json(text))
             if inspect.iscoroutine(given):
@@ -67,7 +64,7 @@ class Host:
         except BaseException as error:
             self._fail(request, error)
         finally:
-            _this_thread.host, _this_thread.request = before
+            _this_thread.request = before
 
     def _scheduled(self, coroutine: Coroutine[Any, Any, Any]) -> Future[Any]:
         if self._loop is None:
@@ -78,8 +75,8 @@ class Host:
     def _wait_for(self, future: Future[Any], operation: str, request: int) -> None:
         with self._lock:
             self._futures[request] = future
-            cancelled = request in self._cancelled
-        if cancelled:
+        # A cancellation that came before found no future.
+        if not _is_waiting(request):
             future.cancel()
 
         def done(future: Future[Any]) -> None:
@@ -118,7 +115,6 @@ class Host:
     def _end(self, request: int, status: int, text: bytes) -> None:
         with self._lock:
             self._futures.pop(request, None)
-            self._cancelled.discard(request)
         # No error is requested: it would be open for a moment after the client was closed.
         result = _complete(request, status, text, len(text), None)
         if result == _abi.KV_NOT_FOUND:
@@ -131,17 +127,9 @@ class Host:
     def cancel(self, request: int) -> None:
         """Cancel a request that nobody waits for any more."""
         with self._lock:
-            if request not in self._futures:
-                return
-            self._cancelled.add(request)
-            future = self._futures[request]
+            future = self._futures.get(request)
         if future is not None:
             future.cancel()
-
-    def has_cancelled(self, request: int) -> bool:
-        """Return whether nobody waits for a request any more."""
-        with self._lock:
-            return request in self._cancelled
 
     def finish(self) -> None:
         """Handle the end: no call will follow."""
