@@ -150,7 +150,6 @@ final class HTTPExchange: Reply, @unchecked Sendable {
   func complete() {
     state.withLock { $0 = .over }
     request?.budget.cancel()
-    if isDispatched { server.ended(self) }
     // A connection that is kept has as long for its next request as a new one.
     peer?.mustAct(within: server.limits.requestSeconds)
     let path = request?.target.rawPath ?? Target(rawTarget)?.rawPath ?? "-"
@@ -160,6 +159,8 @@ final class HTTPExchange: Reply, @unchecked Sendable {
         client: request?.client ?? peer?.address ?? "-", method: request?.method.name ?? "-",
         path: path, route: RouteName(path: request?.target.path ?? []),
         status: status, bytes: stream?.sentBytes ?? sentBytes, requestId: request?.id ?? "-"))
+    // Counted before it is no longer told as running: between the two it would be in neither number.
+    if isDispatched { server.ended(self) }
   }
 
   private func refuse(_ problem: RequestProblem, closing: Bool = false) -> MHD_Result {

@@ -144,11 +144,9 @@ package final class HTTPServer: @unchecked Sendable {
   }
 
   func ended(_ exchange: HTTPExchange) {
-    if isStopping {
-      requests.withLockNotifyingAll { $0.active -= 1 }
-    } else {
-      requests.withLock { $0.active -= 1 }
-    }
+    requests.withLock { $0.active -= 1 }
+    // Asked afterwards: one that begins to stop meanwhile either sees the lower number or is woken.
+    if isStopping { requests.withLockNotifyingAll { _ in } }
   }
 
   // MARK: For the library
