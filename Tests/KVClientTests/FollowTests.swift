@@ -35,7 +35,7 @@ import Testing
 
     /// Waits until something holds, looking after each change of the data and of the follow's state.
     func wait(_ isWanted: () throws -> Bool) throws -> Bool {
-      let deadline = Deadline.after(seconds: 60)
+      let deadline = Deadline.after(seconds: 120)
       while !deadline.hasPassed {
         let seen = signals.withLock { $0 }
         _ = try observation.changes()

@@ -18,7 +18,7 @@ final class World: @unchecked Sendable {
 
   let directory = TemporaryDirectory()
   private(set) var server: Server?
-  private var address = ListenAddress(host: "127.0.0.1", port: 0)
+  private let port: ReservedPort
 
   /// For how long the server keeps deletions, from its next start on.
   var historyDays: Int?
@@ -26,23 +26,22 @@ final class World: @unchecked Sendable {
   /// `historyDays`: for how long the server keeps deletions.
   init(historyDays: Int? = nil) throws {
     self.historyDays = historyDays
+    port = try ReservedPort()
     try start()
   }
 
   deinit { stop() }
 
-  var url: String { "http://\(address)" }
+  var url: String { "http://127.0.0.1:\(port.number)" }
 
   func start() throws {
     var configuration = Server.Configuration(data: data)
-    configuration.listen = address
+    configuration.listen = ListenAddress(host: "127.0.0.1", port: port.number)
     configuration.apps = [Self.app]
     configuration.passwordCost = 1
     configuration.isDurable = false
     configuration.historyDays = historyDays
-    let server = try Server(configuration)
-    address = server.address
-    self.server = server
+    server = try Server(configuration)
   }
 
   func stop() {
@@ -73,7 +72,7 @@ final class World: @unchecked Sendable {
   ) throws -> Client {
     var options: JSONObject = [
       "appKey": "kid_test", "appSecret": "secret", "host": .string(url),
-      "dataDirectory": .string(directory.file(name)), "timeout": 120, "durability": "normal",
+      "dataDirectory": .string(directory.file(name)), "timeout": 300, "durability": "normal",
       "retries": 0,
     ]
     for member in more.members { options[member.name] = member.value }

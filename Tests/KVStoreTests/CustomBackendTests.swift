@@ -66,6 +66,7 @@ import Testing
     configuration.dataDirectory = root.file(directory)
     configuration.durability = .normal
     configuration.calls.retries = 0
+    configuration.calls.timeout = 600
     return try KVStoreClient(configuration)
   }
 }

@@ -173,7 +173,7 @@ private final class SilentServer: Sendable {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       let waiter = Worker("silent-server") { [socket] in
         var one = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-        poll(&one, 1, 20_000)
+        poll(&one, 1, -1)
         continuation.resume()
       }
       if waiter == nil { continuation.resume() }

@@ -9,9 +9,9 @@ package final class Gate: Sendable {
 
   package func open() { isOpen.withLockNotifyingAll { $0 = true } }
 
-  /// Waits until it is open; false if that takes more than a minute.
+  /// Waits until it is open; false if that takes more than ten minutes.
   @discardableResult
   package func wait() -> Bool {
-    isOpen.wait(until: .after(seconds: 60)) { $0 ? true : nil } ?? false
+    isOpen.wait(until: .after(seconds: 600)) { $0 ? true : nil } ?? false
   }
 }

@@ -28,19 +28,12 @@ package final class ScriptedServer: Sendable {
   package init(_ script: @escaping Script) throws(Refusal) {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard listener >= 0 else { throw Refusal() }
-    var address = loopback(port: 0)
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, length) == 0 && getsockname(listener, $0, &length) == 0
-      }
-    }
-    guard isBound, listen(listener, 128) == 0 else {
+    guard let port = bindToLoopback(listener), listen(listener, 128) == 0 else {
       Glibc.close(listener)
       throw Refusal()
     }
     self.listener = listener
-    self.port = UInt16(bigEndian: address.sin_port)
+    self.port = port
     self.script = script
     guard let acceptor = Worker("test-server", { [self] in acceptAll() }) else { throw Refusal() }
     state.withLockNotifyingAll { $0.acceptor = acceptor }
