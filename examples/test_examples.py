@@ -213,17 +213,22 @@ def test_what_is_followed_goes_both_ways(language: str, server: Server, tmp_path
         app_key="kid_demo", app_secret="secret", host=server.host, data_directory=tmp_path / "other"
     ) as client:
         client.signup()
+        client.register_live()
         notes = client.collection("notes", "network")
         before = notes.count()
-        with watching(tmp_path, [*program, server.host]) as lines:
-            if language == "c":
-                wait_for(lines, '"state":"current","live":true', '"pending":0,.*"follows":\\[{')
-            else:
-                wait_for(lines, f"{before + 1} notes here, 0 to push")
-            assert notes.count() == before + 1
-            notes.save({"text": "bread"})
-            if language != "c":
-                wait_for(lines, f"{before + 2} notes here")
+        with notes.live() as events:
+            assert any(event.event == "ready" for event in events)
+            with watching(tmp_path, [*program, server.host]) as lines:
+                if language == "c":
+                    wait_for(lines, '"state":"current","live":true', '"pending":0,.*"follows":\\[{')
+                else:
+                    wait_for(lines, f"{before + 1} notes here, 0 to push")
+                # Nothing waits either before the program has saved its note.
+                assert next(e.change for e in events if e.event == "change") == "create"
+                assert notes.count() == before + 1
+                notes.save({"text": "bread"})
+                if language != "c":
+                    wait_for(lines, f"{before + 2} notes here")
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Self
 
 from kvstored import Server
-from postgres import free_port
+from ports import hold_port
 
 #: A replica gets requests as long as it answers, and says in /healthz that it should serve.
 CONFIGURATION = """
@@ -23,6 +23,8 @@ defaults
   # Longer than a long poll of live data.
   timeout client 6m
   timeout server 6m
+  # Without it a check that takes longer than `inter` has failed.
+  timeout check 5s
   # Only what has not reached a replica is given to another one: it cannot happen twice.
   option redispatch 1
   retries 3
@@ -45,7 +47,7 @@ class Balancer:
 
     def __init__(self, directory: Path, *replicas: Server) -> None:
         """Start a balancer; `directory` is for its configuration."""
-        self.port = free_port()
+        self.port = hold_port()
         self.replicas = replicas
         self._file = directory / "haproxy.cfg"
         servers = [
@@ -71,7 +73,7 @@ class Balancer:
         with self._file.with_suffix(".log").open("ab") as log:
             command = [program, "-q", "-db", "-f", str(self._file)]
             self._process = subprocess.Popen(command, stdout=log, stderr=log)
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while True:
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", self.port)) == 0:

@@ -12,6 +12,7 @@ from collections import deque
 from pathlib import Path
 from typing import Self
 
+from ports import hold_port
 from postgres import sql
 
 CHECKOUT = Path(__file__).resolve().parents[1]
@@ -48,7 +49,7 @@ class Server:
         self._app = app
         self._process: subprocess.Popen[str] | None = None
         self._reader: threading.Thread | None = None
-        self._port = 0
+        self._port = hold_port()
         self._scheme = "http"
         self.start()
 

@@ -7,13 +7,14 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
+
+from ports import hold_port
 
 USER = "kvstored"
 #: How long a server may take to start, stop or take over.
@@ -36,14 +37,6 @@ def sql(address: str, statement: str) -> str:
     if done.returncode != 0:
         raise RuntimeError(f"{statement}:\n{done.stderr}")
     return done.stdout.strip()
-
-
-def free_port() -> int:
-    """Give a port of the loopback that nobody listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def is_running(process: int) -> bool:
@@ -87,7 +80,7 @@ class Postgres:
         self.start()
 
     def _prepare(self, port: int = 0) -> None:
-        self.port = port or free_port()
+        self.port = port or hold_port()
         self.directory = Path(tempfile.mkdtemp(prefix="kvstore-postgres-"))
         self._user = "postgres" if os.geteuid() == 0 else None
         if self._user is not None:

@@ -178,7 +178,7 @@ SECTIONS = [
         "leaks",
         "The C interface under valgrind",
         ["scripts/check-capi --leaks"],
-        limit=1200,
+        limit=2700,
         builds_in="build/capi",
     ),
     Section(
@@ -261,7 +261,9 @@ SECTIONS = [
     Section(
         "examples", "The first programs, in C, Python and Go", ["pytest examples/test_examples.py"]
     ),
-    Section("demo", "The demo, on one server and on a cluster", ["pytest examples/demo"]),
+    Section(
+        "demo", "The demo, on one server and on a cluster", ["pytest examples/demo"], limit=900
+    ),
     Section(
         "torture",
         "Nothing acknowledged is lost: 200 kills during saves and pushes",
@@ -276,12 +278,13 @@ SECTIONS = [
             f"{PYTHON} Tests/Torture/appsync.py 30",
             "scripts/check-memory",
         ],
-        limit=300,
+        limit=900,
     ),
     Section(
         "cluster",
         "Two servers on PostgreSQL, of which parts fail: nothing acknowledged is lost",
         ["pytest Tests/Cluster", f"{PYTHON} Tests/Torture/cluster.py 20"],
+        limit=900,
         env={"PYTHONPATH": f"{ROOT}/bindings/python/src:{ROOT}/scripts"},
     ),
     Section(

@@ -56,7 +56,7 @@ def heard(client: kvstore.Client, act: Callable[[], Any]) -> list[kvstore.SyncEv
 
     with client.observe_sync(receive):
         act()
-        assert done.wait(20)
+        assert done.wait(60)
     return [event for event in events if event.event == "conditionFailed"]
 
 

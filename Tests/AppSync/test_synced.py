@@ -303,17 +303,21 @@ def test_an_observer_is_told_what_changed_where_and_when_all_was_read(
         assert watching.told == [("create", "a", "remote")]
         watching.told = []
 
-        fault(server, at="http", action="dropBefore", on="createTask", times=1)
+        # The change is sent once the observer has seen it.
+        fault(server, at="http", gate="create", on="createTask")
         tasks.save({"id": "b", "title": "B", "rank": 1})
         watching.until(lambda: ("create", "b", "local") in watching.told)
+        server.control("gates", open="create")
         assert [task["id"] for task in watching.shown] == ["b", "a"]
         watching.until(lambda: ("update", "b", "remote") in watching.told)
 
         written = Outsider(server).written
         written("updateTask", WHOLE, {"id": "a", "rank": 0, "_version": 1})
         watching.until(lambda: ("delete", "a", "remote") in watching.told)
+        fault(server, at="http", gate="delete", on="deleteTask")
         tasks.remove_by_id("b")
         watching.until(lambda: ("delete", "b", "local") in watching.told)
+        server.control("gates", open="delete")
         assert watching.shown == []
         phone.client.stop_sync()
         watching.until(lambda: not watching.is_synced)

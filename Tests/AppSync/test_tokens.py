@@ -147,7 +147,7 @@ def test_many_requests_ask_once(open_client: Open, pool: StandIn) -> None:
     go = threading.Event()
 
     def give(_: int) -> str:
-        assert go.wait(20)
+        assert go.wait(60)
         return token()
 
     provider = Provider(give)
@@ -202,7 +202,7 @@ def test_a_call_waits_for_a_token_no_longer_than_it_wants_to(
     go = threading.Event()
 
     def give(_: int) -> str:
-        go.wait(20)
+        go.wait(60)
         return token()
 
     client.set_token_provider(Provider(give))
@@ -250,7 +250,7 @@ def test_the_websocket_connects_again_with_a_new_token(open_client: Open, pool: 
     )
     live = threading.Event()
     with tasks.follow(None, lambda status: live.set() if status.live else None):
-        assert live.wait(20)
+        assert live.wait(60)
     assert provider.asked[0] == kvstore.TokenRequest("userPools", old, True)
 
 
@@ -274,10 +274,10 @@ def test_an_api_that_tells_of_own_records_only_is_asked_for_these(
         notes.follow(None, lambda status: live.set() if status.live else None),
         notes.observe(None, note),
     ):
-        assert live.wait(20)
+        assert live.wait(60)
         others.save({"id": "n", "text": "t"})
         assert others.push().errors == []
-        assert arrived.wait(20)
+        assert arrived.wait(60)
         assert notes["n"]["text"] == "t"
     started = [entry for entry in server.log() if entry["kind"] == "start"]
     assert len(started) == 6  # each was refused without an owner, and repeated with one

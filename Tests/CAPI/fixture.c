@@ -104,9 +104,9 @@ int64_t counted(kv_store *store) {
   return kv_store_count(store, NULL, NULL, &count, NULL) == KV_OK ? count : -1;
 }
 
-/* The port that the server writes down once it listens; 0 if it does not within 20 seconds. */
+/* The port that the server writes down once it listens; 0 if it does not within 60 seconds. */
 static int read_port(const char *path) {
-  for (double end = seconds() + 20; seconds() < end; usleep(2000)) {
+  for (double end = seconds() + 60; seconds() < end; usleep(2000)) {
     char text[20] = "";
     FILE *file = fopen(path, "r");
     if (file == NULL) continue;
@@ -146,15 +146,22 @@ void stop_server(void) {
   server = 0;
 }
 
-int silent_port(void) {
+int silent_socket(int *port) {
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   socklen_t size = sizeof address;
   int socket_of_it = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (bind(socket_of_it, (struct sockaddr *)&address, size) != 0 || listen(socket_of_it, 64) != 0 ||
       getsockname(socket_of_it, (struct sockaddr *)&address, &size) != 0)
     die("no port", NULL);
+  *port = ntohs(address.sin_port);
+  return socket_of_it;
+}
+
+int silent_port(void) {
+  int port;
   /* The kernel accepts into the backlog; nobody ever reads. */
-  return ntohs(address.sin_port);
+  silent_socket(&port);
+  return port;
 }
 
 void dispatch_until_written(kv_client *client, char *text) {
@@ -163,7 +170,7 @@ void dispatch_until_written(kv_client *client, char *text) {
   text[0] = 0;
   if (kv_client_event_fd(client, &fd, &error)) die("no descriptor", error);
   while (text[0] == 0) {
-    if (poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 20000) != 1) die("nothing to dispatch", NULL);
+    if (poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 60000) != 1) die("nothing to dispatch", NULL);
     if (kv_client_dispatch(client, 0, NULL, &error)) die("dispatch", error);
   }
 }

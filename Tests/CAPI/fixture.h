@@ -33,8 +33,11 @@ void stop_server(void);
 /* A port that takes connections and never answers. */
 int silent_port(void);
 
+/* The same, and the socket that listens there. */
+int silent_socket(int *port);
+
 /* Empties a text, and dispatches the callbacks of a client with "callbacks":"pump" until one has written into it; the program
- * ends if nothing comes for 20 seconds. */
+ * ends if nothing comes for 60 seconds. */
 void dispatch_until_written(kv_client *client, char *text);
 
 /* Seconds on the monotonic clock. */

@@ -64,7 +64,7 @@ static kv_client *listener(void) {
 /* Runs callbacks until a diary ends with these words. */
 static void until(diary *received, const char *words) {
   int fd = -1;
-  double end = seconds() + 20;
+  double end = seconds() + 60;
   OK(kv_client_event_fd(received->client, &fd, &error));
   while (seconds() < end) {
     size_t length = strlen(received->text), wanted = strlen(words);
@@ -131,7 +131,7 @@ static void a_handler_closes_the_client(void) {
   OK(kv_store_subscribe(store, NULL, ALL, &received, on_free, NULL, &error));
   int fd = -1;
   OK(kv_client_event_fd(received.client, &fd, &error));
-  for (double end = seconds() + 20; seconds() < end && received.freed == 0;) {
+  for (double end = seconds() + 60; seconds() < end && received.freed == 0;) {
     struct pollfd waiting = {.fd = fd, .events = POLLIN};
     poll(&waiting, 1, 100);
     kv_client_dispatch(received.client, 0, NULL, NULL);
@@ -152,7 +152,7 @@ typedef struct doer {
 static void wait_for(sem_t *event) {
   struct timespec end;
   clock_gettime(CLOCK_REALTIME, &end);
-  end.tv_sec += 20;
+  end.tv_sec += 60;
   CHECK(sem_timedwait(event, &end) == 0);
 }
 

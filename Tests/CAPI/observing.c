@@ -68,7 +68,7 @@ static void breathe(void) {
 /* Waits, pumping if that is the host's work, until the expression is true. */
 #define UNTIL(condition)                                                    \
   do {                                                                      \
-    for (double end_ = seconds() + 20; !(condition) && seconds() < end_;) breathe(); \
+    for (double end_ = seconds() + 60; !(condition) && seconds() < end_;) breathe(); \
     CHECK(condition);                                                       \
   } while (0)
 

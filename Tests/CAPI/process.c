@@ -17,13 +17,13 @@
 static kv_client *client;
 static kv_store *store;
 
-/* Runs `body` in a child and expects it to end with 0 within 20 seconds. */
+/* Runs `body` in a child and expects it to end with 0 within 60 seconds. */
 static void in_child(int (*body)(void)) {
   int status = -1;
   fflush(stdout);
   pid_t child = fork();
   if (child == 0) {
-    alarm(20);
+    alarm(60);
     _exit(body());
   }
   NUMBER(child, waitpid(child, &status, 0));

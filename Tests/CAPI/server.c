@@ -204,7 +204,7 @@ static void on_answer(void *context, const kv_answer *answer) {
 static void on_free(void *context) { ((seen *)context)->frees++; }
 
 static void settle(seen *what) {
-  for (double end = seconds() + 20; what->frees == 0 && seconds() < end;) poll(NULL, 0, 1);
+  for (double end = seconds() + 60; what->frees == 0 && seconds() < end;) poll(NULL, 0, 1);
   NUMBER(1, what->frees);
 }
 

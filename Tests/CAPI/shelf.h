@@ -244,7 +244,7 @@ static void set_up(shelf *shelf) {
 /* Waits until the context was freed: once, when the last to use it has let go. */
 static void tear_down(shelf *shelf) {
   STATUS(KV_OK, kv_backend_unregister("shelf", &error));
-  double end = seconds() + 20;
+  double end = seconds() + 60;
   while (shelf->frees == 0 && seconds() < end) usleep(1000);
   NUMBER(1, shelf->frees);
   json_decref(shelf->records);

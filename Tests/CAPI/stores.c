@@ -78,7 +78,7 @@ static void on_free(void *context) { ((cell *)context)->frees++; }
 
 /* Waits for a count: a function may return a moment after its request was completed. */
 static void becomes(int wanted, const _Atomic int *count) {
-  for (int i = 0; i < 20000 && *count != wanted; i++) usleep(1000);
+  for (int i = 0; i < 60000 && *count != wanted; i++) usleep(1000);
   NUMBER(wanted, *count);
 }
 

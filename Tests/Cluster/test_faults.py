@@ -83,7 +83,7 @@ def test_a_partition_that_nobody_is_told_of(cluster: Cluster) -> None:
         answer = caller.call("GET", f"/appdata/{KEY}/notes/none")
         assert answer.status == 503
         assert answer.headers["retry-after"] == "1"
-        assert time.monotonic() - begin < 22
+        assert time.monotonic() - begin < SECONDS
         cluster.link.heal()
         wait_for_health(cluster.a.host, True)
         load.wait_for_writes()
@@ -170,7 +170,7 @@ FEEDS = """
 
 def feed_backend(cluster: Cluster) -> int:
     """Give a process of the database that a feed asks, known by its last statement."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + SECONDS
     while not (backends := cluster.database.sql(FEEDS).split()):
         # Between two of these statements a feed reads messages.
         assert time.monotonic() < end, "no feed asks the database"
@@ -186,10 +186,10 @@ def test_a_feed_that_stands_still_is_told_and_catches_up(cluster: Cluster) -> No
         try:
             begin = time.monotonic()
             while all(healthy(host) for host in cluster.hosts):
-                assert time.monotonic() - begin < 8
+                assert time.monotonic() - begin < SECONDS
             fresh, stale = sorted(feed_age(host) for host in cluster.hosts)
-            assert fresh < 2
-            assert stale > 5
+            # After 5 seconds a server is not well any more.
+            assert fresh < 5 < stale
             load.wait_for_writes()
             assert any(healthy(host) for host in cluster.hosts)
         finally:

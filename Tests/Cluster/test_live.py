@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import http.client
 import threading
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from conftest import Cluster
-from load import KEY, Caller, User
+from load import KEY, MASTER, SECONDS, Answer, Caller, User, basic
 
 
 @pytest.fixture
@@ -41,6 +43,22 @@ def poll_for(user: User, host: str, position: Any, count: int) -> list[str]:
     return heard
 
 
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for what servers do in their own time."""
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def ask(host: str, path: str) -> Answer:
+    """Ask as the administrator of the app."""
+    caller = Caller(host, basic(MASTER))
+    answer = caller.call("GET", path)
+    caller.close()
+    return answer
+
+
 def test_the_death_of_a_replica_costs_one_reconnect_and_no_message(
     cluster: Cluster, user: User
 ) -> None:
@@ -59,13 +77,16 @@ def test_the_death_of_a_replica_costs_one_reconnect_and_no_message(
 
     waiting = threading.Thread(target=wait)
     waiting.start()
+    until(lambda: b"kvstored_polls_waiting 1\n" in ask(cluster.a.host, "/metrics").body)
     cluster.b.start()
     cluster.a.kill()
     # It ends at once, not when its time is over.
-    waiting.join(timeout=20)
+    waiting.join(timeout=SECONDS)
     assert len(failures) == 1
     assert failures != ["200"]
     save(user, cluster.b.host, "first")
+    # The balancer has to notice that the other one is there.
+    until(lambda: ask(cluster.host, "/healthz").status == 200)
     save(user, cluster.host, "second")
     assert poll_for(user, cluster.host, position, 2) == ["first", "second"]
     caller.close()

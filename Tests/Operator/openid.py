@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-import socket
 import subprocess
 import sys
 import urllib.error
@@ -17,6 +16,7 @@ from typing import Any
 
 from conftest import APP, call
 from kvstored import CHECKOUT, Server
+from ports import hold_port
 
 REDIRECT = "http://127.0.0.1:9/done"
 SECRET = "secret of the client"
@@ -26,20 +26,13 @@ SAMPLE: dict[str, object] = json.loads(
 )
 
 
-def free_port() -> int:
-    """Find a port for a server whose address others have to know before it starts."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 class Provider:
     """The provider's process, and the port that the server has to have for it."""
 
     def __init__(self, directory: Path) -> None:
         """Start it."""
-        self.port = free_port()
+        # The provider has to know the server's address before it starts.
+        self.port = hold_port()
         self.callback = f"http://127.0.0.1:{self.port}/v3/oauth/callback"
         self.process = subprocess.Popen(
             [

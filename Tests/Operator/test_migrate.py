@@ -16,8 +16,9 @@ from typing import Any
 
 import pytest
 from admin import ENVIRONMENT, FAILED, MISUSE, NOT_FOUND, PARTLY, command, rows
-from conftest import APP, MASTER, call, sign_up
+from conftest import APP, MASTER, call, sign_up, until
 from kvstored import PROGRAM, Server
+from postgres import sql
 
 PATH = "/appdata/kid/books"
 
@@ -169,38 +170,48 @@ def test_a_server_goes_on_until_the_last_run(server: Server, address: str, tmp_p
     assert "has data already" in again.stderr
 
 
+#: Lets whoever inserts an entity wait there.
+HOLD = """
+CREATE OR REPLACE FUNCTION hold() RETURNS trigger AS $$ BEGIN
+  PERFORM pg_sleep(600);
+  RETURN NEW;
+END $$ LANGUAGE plpgsql;
+CREATE OR REPLACE TRIGGER hold BEFORE INSERT ON entity
+  FOR EACH ROW WHEN (NEW.id = '{id}') EXECUTE FUNCTION hold()
+"""
+HELD = "FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+LOCKED = "FROM pg_locks WHERE locktype = 'advisory'"
+
+
 def test_a_run_that_was_killed_is_run_again(server: Server, address: str, tmp_path: Path) -> None:
+    # Makes the tables.
+    assert migrate(tmp_path, address).returncode == PARTLY
     for start in range(0, 6000, 100):
         many = [{"_id": f"e{number:05}", "text": "x" * 300} for number in range(start, start + 100)]
         assert call(server, "POST", PATH, many)[0] == 207
     expected = raw(server, PATH + '?sort={"_id":1}')[0]
     server.stop()
     words = ["migrate", "--data", str(tmp_path / "data"), "--to", address]
-    killed = 0
     for attempt in range(1, 4):
+        # It gets so far, and is there until it is killed.
+        sql(address, HOLD.format(id=f"e{attempt * 1000:05}"))
         with subprocess.Popen(
             [PROGRAM, "admin", *words], env=ENVIRONMENT, stderr=subprocess.DEVNULL
         ) as process:
-            while process.poll() is None and copied(address) < attempt * 1000:
-                pass
+            until(lambda: sql(address, f"SELECT count(*) {HELD}") == "1")
             process.send_signal(signal.SIGKILL)
-        killed += process.returncode != 0
-    assert killed > 0
+        assert process.returncode == -signal.SIGKILL
+        # The database has to notice that nobody moves data any more.
+        sql(address, f"SELECT pg_terminate_backend(pid) {HELD}")
+        until(lambda: sql(address, f"SELECT count(*) {LOCKED}") == "0")
+        assert int(sql(address, "SELECT count(*) FROM entity")) >= attempt * 1000
+    sql(address, "DROP TRIGGER hold ON entity")
     assert migrate(tmp_path, address).returncode == 0
     other = on(address, tmp_path)
     try:
         assert raw(other, PATH + '?sort={"_id":1}')[0] == expected
     finally:
         other.stop()
-
-
-def copied(address: str) -> int:
-    """Give the number of entities that are in the database, which may have no tables yet."""
-    done = subprocess.run(
-        ["psql", "-qtA", address, "-c", "SELECT count(*) FROM entity"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    return int(done.stdout.strip() or 0)
 
 
 def test_damage_and_misuse_are_told(server: Server, address: str, tmp_path: Path) -> None:

@@ -24,7 +24,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from jwcrypto import jwk  # type: ignore[import-untyped]
 from kvstored import Server
-from openid import REDIRECT, Browser, free_port, log_in, tokens
+from openid import REDIRECT, Browser, log_in, tokens
+from ports import hold_port
 
 Claims = dict[str, Any]
 
@@ -328,7 +329,7 @@ def test_only_users_who_exist_log_in_if_the_operator_says_so(
 def test_the_token_of_another_login_does_not_count(
     start: Start, sham: Sham, tmp_path: Path
 ) -> None:
-    port = free_port()
+    port = hold_port()
     callback = f"http://127.0.0.1:{port}/v3/oauth/callback"
     options = sham.options(tmp_path, callback=callback, redirects=[REDIRECT])
     server = start(*options, "--listen", f"127.0.0.1:{port}")

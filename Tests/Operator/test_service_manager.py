@@ -20,7 +20,7 @@ class Manager:
         """Listen."""
         self.address = address
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.socket.settimeout(10)
+        self.socket.settimeout(60)
         self.socket.bind(address.replace("@", "\0"))
 
     def next(self, ignored: str = "WATCHDOG=1") -> list[str]:

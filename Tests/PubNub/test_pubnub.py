@@ -18,7 +18,7 @@ from pubnub.pnconfiguration import PNConfiguration  # type: ignore[import-untype
 from pubnub.pubnub import PubNub  # type: ignore[import-untyped]
 
 APP = "kid:secret"
-SECONDS = 20
+SECONDS = 60
 
 
 class Backend:

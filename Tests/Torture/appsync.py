@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from faults import Backend, Service, main
+from ports import hold_port
 
 # isort: split
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "AppSync"))
@@ -50,9 +51,8 @@ class Api:
         self.schema = directory / "things.graphql"
         self.schema.write_text(SCHEMA)
         self.data = directory / "things.jsonl"
-        self.port = "0"
+        self.port = str(hold_port())
         self.start()
-        self.port = self.host.rpartition(":")[2]
 
     @property
     def host(self) -> str:

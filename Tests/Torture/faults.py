@@ -23,6 +23,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -49,6 +50,8 @@ class Backend:
     #: The member that has the ids.
     key: str
     has_accounts: bool
+    #: The path that says whether it works; None: it does as soon as it has started.
+    health: str | None = None
 
 
 KINVEY = Backend(
@@ -56,6 +59,7 @@ KINVEY = Backend(
     collection="things",
     key="_id",
     has_accounts=True,
+    health="/healthz",
 )
 
 #: For each process the data directory that it works in, and whether it pushes by itself.
@@ -242,7 +246,22 @@ class Faults:
             process.kill()
         self.report.seconds = round(time.monotonic() - begin, 1)
         self.proxy.heal()
+        self.wait_for_health()
         self.look()
+
+    def wait_for_health(self) -> None:
+        """Wait until clients are served again: what was mended last may still be starting."""
+        if self.backend.health is None:
+            return
+        end = time.monotonic() + 60
+        while True:
+            try:
+                urllib.request.urlopen(self.server.host + self.backend.health).close()
+                return
+            except OSError:
+                if time.monotonic() > end:
+                    raise
+            time.sleep(0.05)
 
     def look(self) -> None:
         """Synchronise everybody, and compare."""

@@ -16,7 +16,7 @@ import (
 // wait returns the first event that is wanted.
 func wait(t *testing.T, events <-chan kvstore.SyncEvent, wanted func(kvstore.SyncEvent) bool) kvstore.SyncEvent {
 	t.Helper()
-	timeout := time.After(20 * time.Second)
+	timeout := time.After(time.Minute)
 	for {
 		select {
 		case event := <-events:

@@ -157,10 +157,10 @@ func ExampleOnProgress() {
 	ctx := context.Background()
 	notes, done := notes()
 	defer done()
-	show := kvstore.OnProgress(func(progress kvstore.Progress) {
-		fmt.Println(progress.EntitiesDone, "of", progress.EntitiesTotal)
-	})
+	var last kvstore.Progress
+	show := kvstore.OnProgress(func(progress kvstore.Progress) { last = progress })
 	pushed, err := notes.Push(ctx, show)
+	fmt.Println(last.EntitiesDone, "of", last.EntitiesTotal)
 	// There is no backend.
 	fmt.Println(pushed.Pushed, errors.Is(err, kvstore.ErrUnsupported))
 	// Output:

@@ -16,7 +16,7 @@ from .web.server import Server
 from .web.service import Options, Service
 
 T = TypeVar("T")
-SECONDS = 20
+SECONDS = 60
 
 
 class Controlled:

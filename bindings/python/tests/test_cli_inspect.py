@@ -58,7 +58,7 @@ def drive(steps: Steps, settings: Settings) -> None:
 
 async def until(pilot: Pilot[None], condition: Callable[[], object], what: str) -> None:
     """Wait for something that a callback or a worker brings about."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < end, f"waited for {what}:\n{words(pilot)}"
         await pilot.pause(0.02)
@@ -114,6 +114,8 @@ def test_a_damaged_entity_is_left_out_and_named(data: Path) -> None:
         # What its write would send is lost, but can be said again.
         await pilot.press("2")
         await until(pilot, lambda: len(table(pilot, "#pending")) == 4, "the queue")
+        pending = pilot.app.screen.query_one("#pending")
+        await until(pilot, lambda: pilot.app.focused is pending, "its cursor")
         await pilot.press("down", "e")
         await until(pilot, lambda: bool(pilot.app.screen.query(TextArea)), "the editor")
         pilot.app.screen.query_one(TextArea).text = '{"_id": "milk", "text": "oat milk"}'
@@ -145,12 +147,17 @@ def test_pending_writes_are_edited_and_dropped(data: Path) -> None:
         await pilot.press("2")
         tabs = pilot.app.screen.query_one(TabbedContent)
         await until(pilot, lambda: tabs.active == "queue", "the tab")
-        await pilot.press("d", "n")
+        await pilot.press("d")
+        await until(pilot, lambda: len(pilot.app.screen_stack) == 2, "the question")
+        await pilot.press("n")
+        await until(pilot, lambda: len(pilot.app.screen_stack) == 1, "the answer")
         await pilot.press("e")
+        await until(pilot, lambda: bool(pilot.app.screen.query(TextArea)), "the editor")
         editor = pilot.app.screen.query_one(TextArea)
         editor.text = "[1]"
         await pilot.press("ctrl+s")
-        assert "JSON object" in str(pilot.app.screen.query_one("#problem", Static).render())
+        problem = pilot.app.screen.query_one("#problem", Static)
+        await until(pilot, lambda: "JSON object" in str(problem.render()), "the problem")
         editor.text = '{"_id": "bread", "text": "rye"}'
         await pilot.press("ctrl+s")
         notes = client.collection("notes")
@@ -191,9 +198,14 @@ def test_a_backend_is_pulled_pushed_and_listened_to(
             await until(pilot, lambda: f"live {unique}: change" in words(pilot), "a change")
             await pilot.press("p")
             await until(pilot, lambda: len(table(pilot, "#entities")) == 3, "the pull")
-            await pilot.press("2", "r")
+            await pilot.press("2")
+            tabs = pilot.app.screen.query_one(TabbedContent)
+            await until(pilot, lambda: tabs.active == "queue", "the tab")
+            await pilot.press("r")
             await until(pilot, lambda: "KV_INVALID" in words(pilot), "the refusal")
-            await pilot.press("v", "y")
+            await pilot.press("v")
+            await until(pilot, lambda: len(pilot.app.screen_stack) == 2, "the question")
+            await pilot.press("y")
             await until(pilot, lambda: table(pilot, "#pending") == [], "the revert")
 
         drive(

@@ -128,7 +128,8 @@ def test_compact_waits_for_who_reads_only_so_long(tool: Tool, data: Path) -> Non
         with many.find() as found:
             next(found)
             many.save({"text": "one more"})
-            late = tool("compact", "--timeout", "0.2")
+            # Writing the file anew has to be over before that.
+            late = tool("compact", "--timeout", "2")
     assert (late.code, late.err.count("\n")) == (1, 1)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import subprocess
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -202,21 +201,27 @@ def test_live_tells_what_others_do(ana: Tool, server: Server, unique: str, tmp_p
     assert ana("get", unique, "new").code == 0
 
 
-def test_watch_tells_what_changes_here(ana: Tool, tmp_path: Path) -> None:
+def test_watch_tells_what_changes_here(ana: Tool, server: Server) -> None:
     ana("import", "notes", stdin=note("a", 1))
-    with kvstore.Client(app_key=APP_KEY, host=None, data_directory=ana.directory) as client:
-        notes = client.collection("notes")
-
-        def change() -> None:
-            notes.save({"_id": "b", "number": 2})
-            notes.save({"_id": "b", "number": 3})
-            notes.remove_by_id("b")
-
-        started = threading.Timer(0.3, change)
-        started.start()
-        lines = ana("watch", "notes", "--filter", '{"number": {"$gt": 0}}', "-n", "2").lines
-        started.join()
-    assert lines[0] == "1 here"
+    command = [*PROGRAM, "--dir", str(ana.directory), "--app", APP_KEY, "--host", server.host]
+    watching = subprocess.Popen(
+        [*command, "watch", "notes", "--filter", '{"number": {"$gt": 0}}', "-n", "2"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert watching.stdout is not None
+    with (
+        watching,
+        kvstore.Client(app_key=APP_KEY, host=None, data_directory=ana.directory) as client,
+    ):
+        lines = []
+        for line in watching.stdout:
+            lines.append(line)
+            # What changes before that, or changes back, is not told.
+            if len(lines) == 1:
+                client.collection("notes").save({"_id": "b", "number": 2})
+    assert watching.returncode == 0
+    assert lines[0] == "1 here\n"
     assert lines[1].startswith("+ b")
 
 

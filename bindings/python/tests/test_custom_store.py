@@ -194,22 +194,30 @@ def test_a_malformed_answer_fails_the_save(
         client.collection("notes").save({"_id": "a"})
 
 
-def test_a_store_that_hangs_ends_with_the_deadline_and_with_the_client(tmp_path: Path) -> None:
-    box = Box()
-    released, hanging = threading.Event(), threading.Event()
+class _HangingBox(Box):
+    """One that answers no fetch until it is released."""
 
-    def hang() -> Page:
-        hanging.set()
-        released.wait(60)
+    def __init__(self) -> None:
+        super().__init__()
+        #: The collections that somebody waits for.
+        self.hanging = {"late": threading.Event(), "notes": threading.Event()}
+        self.released = threading.Event()
+
+    def fetch(self, request: Fetch) -> Page:
+        """Hang."""
+        self.hanging[request.collection].set()
+        self.released.wait(60)
         return Page([])
 
-    box.instead["fetch"] = hang
+
+def test_a_store_that_hangs_ends_with_the_deadline_and_with_the_client(tmp_path: Path) -> None:
+    box = _HangingBox()
     try:
         with opened(box, tmp_path, retries=0) as client:
-            notes = client.collection("notes")
+            # The store may be called only when the deadline is over.
             with pytest.raises(kvstore.TimeoutError):
-                notes.count(timeout=0.05)
-            hanging.clear()
+                client.collection("late").count(timeout=0.05)
+            notes = client.collection("notes")
             failures: list[BaseException] = []
 
             def count() -> None:
@@ -220,12 +228,12 @@ def test_a_store_that_hangs_ends_with_the_deadline_and_with_the_client(tmp_path:
 
             thread = threading.Thread(target=count)
             thread.start()
-            assert hanging.wait(60)
+            assert box.hanging["notes"].wait(60)
             client.close()
             thread.join(60)
             assert [type(failure) for failure in failures] == [kvstore.CancelledError]
     finally:
-        released.set()
+        box.released.set()
 
 
 def test_a_store_may_call_the_library(tmp_path: Path) -> None:

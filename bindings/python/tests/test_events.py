@@ -29,7 +29,7 @@ class Received:
     def wait(self, wanted: Callable[[kvstore.SyncEvent], bool]) -> kvstore.SyncEvent:
         """Give the first that is wanted."""
         with self._news:
-            found = self._news.wait_for(lambda: [e for e in self.events if wanted(e)], timeout=20)
+            found = self._news.wait_for(lambda: [e for e in self.events if wanted(e)], timeout=60)
         assert found, self.events
         event: kvstore.SyncEvent = found[0]
         return event

@@ -37,12 +37,17 @@ class Requests:
 
     def count(self) -> int:
         """Give how many there were so far, once all have ended."""
-        text = ""
-        while "\nkvstored_requests_active 1\n" not in text:
-            with urllib.request.urlopen(self._page) as answer:
-                text = answer.read().decode()
+        while "\nkvstored_requests_active 1\n" not in self._read():
+            pass
+        # The counts of that page may be older than this line of it.
+        text = self._read()
         name = r'^kvstored_request_duration_seconds_count\{route="(?:entity|collection)".*\} (\d+)$'
         return sum(int(number) for number in re.findall(name, text, re.MULTILINE))
+
+    def _read(self) -> str:
+        with urllib.request.urlopen(self._page) as answer:
+            text: str = answer.read().decode()
+        return text
 
     @contextmanager
     def expect(self, count: int) -> Iterator[None]:

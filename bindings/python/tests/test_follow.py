@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 import pytest
 from conftest import APP_KEY, APP_SECRET, open_client
 from kvstored import Server
+from test_events import Received
 
 import kvstore
 import kvstore.aio
@@ -34,7 +35,7 @@ class Latest(Generic[T]):
     def wait(self, wanted: Callable[[T], bool]) -> T:
         """Wait until the last is as wanted."""
         with self._news:
-            assert self._news.wait_for(lambda: self.all and wanted(self.all[-1]), 30), self.all[-3:]
+            assert self._news.wait_for(lambda: self.all and wanted(self.all[-1]), 60), self.all[-3:]
             return self.all[-1]
 
 
@@ -52,10 +53,11 @@ def test_what_is_followed_is_pulled_kept_live_and_pushed(
         theirs = other.collection(unique, "network")
         theirs.save({"_id": "a", "n": 1})
         notes = online.collection(unique)
-        changes = Latest[kvstore.Changes | kvstore.KVError]()
+        changes, events = Latest[kvstore.Changes | kvstore.KVError](), Received()
         with (
             notes.observe(None, changes),
             online.observe_status(statuses),
+            online.observe_sync(events),
             notes.follow({"n": {"$lt": 10}}, received),
         ):
             received.wait(lambda status: status.state == "current" and status.live)
@@ -65,6 +67,8 @@ def test_what_is_followed_is_pulled_kept_live_and_pushed(
                 lambda received: isinstance(received, kvstore.Changes) and received.count == 2
             )
             notes.save({"_id": "c", "n": 3})
+            # The last status may be older than the save.
+            events.wait(lambda event: (event.result or {}).get("pushed") == 1)
             statuses.wait(lambda status: bool(status.follows) and synced(status))
             assert theirs.find_by_id("c")["n"] == 3
             follow = online.status().follows[0]
@@ -72,7 +76,9 @@ def test_what_is_followed_is_pulled_kept_live_and_pushed(
             assert follow.last_synced is not None
             assert follow.error is None
         assert online.status().follows == []
-        status = online.status()
+        # What it did may end a moment later.
+        with online.observe_status(statuses):
+            status = statuses.wait(lambda status: not status.follows and not status.activity)
         assert (status.online, status.signed_in, status.activity) == (True, True, [])
         kept = next(one for one in status.collections if one.collection == unique)
         assert kept.last_synced is not None

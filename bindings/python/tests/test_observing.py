@@ -30,7 +30,7 @@ class Mirror:
         """Wait for a result."""
         with self._news:
             assert self._news.wait_for(
-                lambda: [entity["name"] for entity in self.result] == names, timeout=20
+                lambda: [entity["name"] for entity in self.result] == names, timeout=60
             ), self.result
 
 
@@ -65,10 +65,10 @@ def test_who_iterates_too_slowly_gets_the_whole_result_again(notes: kvstore.Stor
     result: list[kvstore.Entity] = []
     seen = threading.Semaphore(0)
     with notes.changes() as changes, notes.observe(None, lambda _: seen.release()):
-        seen.acquire(timeout=20)
+        assert seen.acquire(timeout=60)
         for number in range(300):
             notes.save({"_id": str(number)})
-            assert seen.acquire(timeout=20)
+            assert seen.acquire(timeout=60)
         notes.save({"_id": "last"})
         initial = 0
         for change in changes:

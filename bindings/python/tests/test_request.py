@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import threading
+import time
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -60,14 +62,14 @@ def test_a_wait_that_times_out_leaves_the_operation_running(
     hung: kvstore.Client, silence: Silence
 ) -> None:
     with hung.ping_async() as request:
-        silence.asked.wait()
+        assert silence.asked.wait(60)
         with pytest.raises(TimeoutError):
             request.result(0.01)
         assert not request.done()
         request.cancel()
         with pytest.raises(kvstore.CancelledError):
             request.result()
-        silence.closed.wait()
+        assert silence.closed.wait(60)
 
 
 def test_an_operation_that_times_out_is_another_thing(hung: kvstore.Client) -> None:
@@ -83,9 +85,15 @@ def test_progress_counts_entities(online: kvstore.Client, unique: str) -> None:
 
 
 def test_ctrl_c_ends_a_blocking_call_and_cancels_it(hung: kvstore.Client, silence: Silence) -> None:
+    main = threading.main_thread().ident or 0
+
     def interrupt() -> None:
-        silence.asked.wait()
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        silence.asked.wait(60)
+        # Who is interrupted before it waits has nothing to cancel yet.
+        deadline, pause = time.monotonic() + 60, threading.Event()
+        while not _is_waiting(main) and time.monotonic() < deadline:
+            pause.wait(0.001)
+        signal.pthread_kill(main, signal.SIGINT)
 
     # Whoever started the tests may have them ignore it.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -97,12 +105,18 @@ def test_ctrl_c_ends_a_blocking_call_and_cancels_it(hung: kvstore.Client, silenc
         thread.join()
     finally:
         signal.signal(signal.SIGINT, before)
-    silence.closed.wait()
+    assert silence.closed.wait(60)
+
+
+def _is_waiting(thread: int) -> bool:
+    """Tell whether a thread waits for the answer of a request."""
+    frames = traceback.walk_stack(sys._current_frames()[thread])
+    return any(frame.f_code is kvstore.Request.wait.__code__ for frame, _ in frames)
 
 
 def test_closing_the_client_ends_what_waits(hung: kvstore.Client, silence: Silence) -> None:
     def close() -> None:
-        silence.asked.wait()
+        silence.asked.wait(60)
         hung.close()
 
     thread = threading.Thread(target=close)
@@ -267,4 +281,4 @@ def test_wait_tells_whether_the_answer_is_there(silence: Silence, tmp_path: Path
     with open_client(silence.host, tmp_path) as client, client.ping_async() as request:
         assert not request.wait(0.05)
         request.cancel()
-        assert request.wait(30)
+        assert request.wait(60)

@@ -15,7 +15,7 @@ import kvstore
 from kvstore._certificates import with_fallback
 
 APP = "kid:secret"
-SECONDS = 20
+SECONDS = 60
 
 
 class Authority:
