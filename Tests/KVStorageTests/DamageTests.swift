@@ -222,8 +222,8 @@ import Testing
       var copy = ResultCopy()
       let error = #expect(throws: StoreError.self) { try observed.changes() }
       #expect(error?.kind == .corrupt && error?.id == "victim")
-      // It is to be looked at again.
-      #expect(signals.withLock { $0 } == 1)
+      // It is to be looked at again: every five seconds it is in any case.
+      #expect(signals.withLock { $0 } >= 1)
       copy.apply(try #require(try observed.changes()))
       #expect(Set(copy.shown) == Set(Self.others(0..<3)))
       try storage.store(#"{"_id":"new"}"#)
