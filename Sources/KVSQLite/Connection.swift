@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 package import KVBase
 
 /// One connection to a database file. It cannot be copied, so it is closed exactly once.
@@ -206,8 +207,8 @@ package struct Connection: ~Copyable {
   /// the log back, if nobody reads.
   func checkpoint(truncating: Bool = false) throws(SQLiteError) {
     let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
-    if truncating { sqlite3_busy_timeout(raw, 0) }
-    defer { if truncating { sqlite3_busy_timeout(raw, history.busyTimeout) } }
+    if truncating { wait(forAtMost: 0) }
+    defer { if truncating { wait(forAtMost: history.busyTimeout) } }
     let status = sqlite3_wal_checkpoint_v2(raw, nil, mode, nil, nil)
     guard status == SQLITE_OK else { throw SQLiteError(status: status, on: raw) }
   }
@@ -221,7 +222,21 @@ package struct Connection: ~Copyable {
   /// How long it waits for another process, in milliseconds.
   func setBusyTimeout(_ milliseconds: Int32) {
     history.busyTimeout = milliseconds
-    sqlite3_busy_timeout(raw, milliseconds)
+    wait(forAtMost: milliseconds)
+  }
+
+  /// Looks for the lock twice a millisecond. SQLite's own timeout soon looks ten times a second only, and so hardly ever comes in
+  /// between the transactions of a process that fills an index.
+  private func wait(forAtMost milliseconds: Int32) {
+    // The pointer is the number of looks, and points at nothing.
+    let looks = UnsafeMutableRawPointer(bitPattern: 2 * Int(max(0, milliseconds)))
+    sqlite3_busy_handler(
+      raw,
+      { looks, count in
+        guard Int(count) < Int(bitPattern: looks) else { return 0 }
+        usleep(500)
+        return 1
+      }, looks)
   }
 
   /// Throws if the file is not where it was opened any more: what is written to it then, nobody will find. The system is asked

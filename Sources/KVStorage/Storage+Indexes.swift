@@ -1,3 +1,5 @@
+internal import Glibc
+internal import KVBase
 internal import KVJSON
 package import KVQuery
 internal import KVSQLite
@@ -130,9 +132,19 @@ extension Storage {
   /// Adds some more entities; true when all are in it, or it was dropped meanwhile. Several processes may do
   /// this at the same time, and the next one goes on where one was killed.
   func fill(_ index: IndexTable) throws(StoreError) -> Bool {
-    try write(durably: false) { (db: borrowing Connection) throws(SQLiteError) in
-      try Self.fillStep(index, on: db)
+    try restingAfterwards { () throws(StoreError) in
+      try write(durably: false) { (db: borrowing Connection) throws(SQLiteError) in
+        try Self.fillStep(index, on: db)
+      }
     }
+  }
+
+  /// Takes a step of a long work and then rests for a sixteenth of the time that it took, at least a millisecond. Nobody wakes the other
+  /// processes that want to write: they look for the lock twice a millisecond, and would hardly ever find it free.
+  func restingAfterwards<R>(_ step: () throws(StoreError) -> R) throws(StoreError) -> R {
+    let start = monotonicNanoseconds()
+    defer { usleep(UInt32(clamping: max(1_000, (monotonicNanoseconds() &- start) / 16_000))) }
+    return try step()
   }
 
   /// The same in the transaction that is open.

@@ -1,3 +1,4 @@
+import Glibc
 import KVBase
 import KVSQLite
 import KVTestSupport
@@ -16,6 +17,36 @@ import Testing
     }
     #expect(errors.isEmpty)
     #expect(try database.integer("SELECT count(*) FROM words") == 1600)
+  }
+
+  @Test("comes in between the transactions of another process, if that rests for a millisecond")
+  func busyNeighbour() throws {
+    let path = directory.file("data.kvs")
+    let (database, neighbour) = (try open(path), try open(path))
+    let isDone = Monitor(false)
+    let count = Monitor(0)
+    let worker = Worker("neighbour") {
+      while !isDone.withLock({ $0 }) {
+        let number = count.withLockNotifyingAll { count in
+          count += 1
+          return count
+        }
+        try? neighbour.write(durably: false, repeatable: false) {
+          (db: borrowing Connection) throws(SQLiteError) in
+          try Database.insert("neighbour-\(number)", db)
+          let end = Deadline.after(seconds: 0.1)
+          while !end.hasPassed {}
+        }
+        usleep(1_000)
+      }
+    }
+    defer {
+      isDone.withLock { $0 = true }
+      worker?.join()
+    }
+    _ = count.wait { $0 > 1 ? true : nil }
+    for number in 0..<5 { try database.add("\(number)") }
+    #expect(count.withLock { $0 } < 100)
   }
 
   @Test("undoes a failing body and nobody else's", arguments: [false, true])

@@ -91,10 +91,12 @@ extension Storage {
   /// Adds some more entities to an index, and tells how many bytes of the file it takes now. That is noted in the same
   /// transaction, so it is known of every index that can be used.
   func fillMeasuring(_ index: IndexTable) throws(StoreError) -> (isLast: Bool, bytes: Int) {
-    try write(durably: false) { (db: borrowing Connection) throws(SQLiteError) in
-      let before = try db.usedBytes()
-      let isLast = try Self.fillStep(index, on: db)
-      return (isLast, try Self.charge(try db.usedBytes() - before, to: index, on: db))
+    try restingAfterwards { () throws(StoreError) in
+      try write(durably: false) { (db: borrowing Connection) throws(SQLiteError) in
+        let before = try db.usedBytes()
+        let isLast = try Self.fillStep(index, on: db)
+        return (isLast, try Self.charge(try db.usedBytes() - before, to: index, on: db))
+      }
     }
   }
 
