@@ -228,15 +228,19 @@ package struct Connection: ~Copyable {
   /// Looks for the lock twice a millisecond. SQLite's own timeout soon looks ten times a second only, and so hardly ever comes in
   /// between the transactions of a process that fills an index.
   private func wait(forAtMost milliseconds: Int32) {
-    // The pointer is the number of looks, and points at nothing.
-    let looks = UnsafeMutableRawPointer(bitPattern: 2 * Int(max(0, milliseconds)))
+    history.waitLimit = Int64(milliseconds) * 1_000_000
     sqlite3_busy_handler(
       raw,
-      { looks, count in
-        guard Int(count) < Int(bitPattern: looks) else { return 0 }
+      { context, count in
+        guard let context else { return 0 }
+        // It lives as long as the connection does.
+        let history = Unmanaged<History>.fromOpaque(context).takeUnretainedValue()
+        let now = monotonicNanoseconds()
+        if count == 0 { history.waitsSince = now }
+        guard now - history.waitsSince < history.waitLimit else { return 0 }
         usleep(500)
         return 1
-      }, looks)
+      }, Unmanaged.passUnretained(history).toOpaque())
   }
 
   /// Throws if the file is not where it was opened any more: what is written to it then, nobody will find. The system is asked
@@ -310,6 +314,8 @@ private final class History {
   /// The durability that connections are opened with.
   var durability = Database.Durability.full
   var busyTimeout: Int32 = 0
+  /// For how long a statement waits for another process now, and since when it does, on the monotonic clock, in nanoseconds.
+  var (waitLimit, waitsSince) = (Int64(0), Int64(0))
   /// On the monotonic clock, in nanoseconds.
   var lastFileCheck: Int64 = 0
   /// The data version for which `isVerified` holds.
