@@ -207,8 +207,9 @@ package struct Connection: ~Copyable {
   /// the log back, if nobody reads.
   func checkpoint(truncating: Bool = false) throws(SQLiteError) {
     let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
-    if truncating { wait(forAtMost: 0) }
-    defer { if truncating { wait(forAtMost: history.busyTimeout) } }
+    let timeout = history.busyTimeout
+    if truncating { history.busyTimeout = 0 }
+    defer { history.busyTimeout = timeout }
     let status = sqlite3_wal_checkpoint_v2(raw, nil, mode, nil, nil)
     guard status == SQLITE_OK else { throw SQLiteError(status: status, on: raw) }
   }
@@ -219,16 +220,10 @@ package struct Connection: ~Copyable {
   /// Lets the file grow on a disk that is nearly full, until the disk is looked at again.
   func liftSizeLimit() { log?.lift(self) }
 
-  /// How long it waits for another process, in milliseconds.
+  /// How long it waits for another process, in milliseconds. It looks for the lock twice a millisecond: SQLite's own timeout soon
+  /// looks ten times a second only, and so hardly ever comes in between the transactions of a process that fills an index.
   func setBusyTimeout(_ milliseconds: Int32) {
     history.busyTimeout = milliseconds
-    wait(forAtMost: milliseconds)
-  }
-
-  /// Looks for the lock twice a millisecond. SQLite's own timeout soon looks ten times a second only, and so hardly ever comes in
-  /// between the transactions of a process that fills an index.
-  private func wait(forAtMost milliseconds: Int32) {
-    history.waitLimit = Int64(milliseconds) * 1_000_000
     sqlite3_busy_handler(
       raw,
       { context, count in
@@ -237,7 +232,7 @@ package struct Connection: ~Copyable {
         let history = Unmanaged<History>.fromOpaque(context).takeUnretainedValue()
         let now = monotonicNanoseconds()
         if count == 0 { history.waitsSince = now }
-        guard now - history.waitsSince < history.waitLimit else { return 0 }
+        guard now - history.waitsSince < Int64(history.busyTimeout) * 1_000_000 else { return 0 }
         usleep(500)
         return 1
       }, Unmanaged.passUnretained(history).toOpaque())
@@ -314,8 +309,8 @@ private final class History {
   /// The durability that connections are opened with.
   var durability = Database.Durability.full
   var busyTimeout: Int32 = 0
-  /// For how long a statement waits for another process now, and since when it does, on the monotonic clock, in nanoseconds.
-  var (waitLimit, waitsSince) = (Int64(0), Int64(0))
+  /// Since when a statement waits for another process, on the monotonic clock, in nanoseconds.
+  var waitsSince: Int64 = 0
   /// On the monotonic clock, in nanoseconds.
   var lastFileCheck: Int64 = 0
   /// The data version for which `isVerified` holds.

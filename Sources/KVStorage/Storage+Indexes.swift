@@ -132,19 +132,12 @@ extension Storage {
   /// Adds some more entities; true when all are in it, or it was dropped meanwhile. Several processes may do
   /// this at the same time, and the next one goes on where one was killed.
   func fill(_ index: IndexTable) throws(StoreError) -> Bool {
-    try restingAfterwards { () throws(StoreError) in
-      try write(durably: false) { (db: borrowing Connection) throws(SQLiteError) in
-        try Self.fillStep(index, on: db)
-      }
-    }
-  }
-
-  /// Takes a step of a long work and then rests for a sixteenth of the time that it took, at least a millisecond. Nobody wakes the other
-  /// processes that want to write: they look for the lock twice a millisecond, and would hardly ever find it free.
-  func restingAfterwards<R>(_ step: () throws(StoreError) -> R) throws(StoreError) -> R {
     let start = monotonicNanoseconds()
-    defer { usleep(UInt32(clamping: max(1_000, (monotonicNanoseconds() &- start) / 16_000))) }
-    return try step()
+    let isFull = try write(durably: false) { (db: borrowing Connection) throws(SQLiteError) in
+      try Self.fillStep(index, on: db)
+    }
+    if !isFull { Self.rest(since: start) }
+    return isFull
   }
 
   /// The same in the transaction that is open.
@@ -160,6 +153,12 @@ extension Storage {
     if let last { try index.fill(after: first, through: last, on: db) }
     try db.run("UPDATE indexes SET progress = \(bind: last) WHERE number = \(bind: index.number)")
     return last == nil
+  }
+
+  /// Rests between two steps of a long work, for a sixteenth of the time since the first one began, at least a millisecond. Nobody
+  /// wakes the other processes that want to write: they look for the lock twice a millisecond, and would hardly ever find it free.
+  static func rest(since start: Int64) {
+    usleep(UInt32(clamping: max(1_000, (monotonicNanoseconds() &- start) / 16_000)))
   }
 
   private static func find(_ name: String, _ table: Table) -> SQLFragment {
