@@ -8,7 +8,9 @@ import re
 import signal
 import subprocess
 import threading
+import time
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
@@ -31,6 +33,14 @@ def usual_storage(data: Path) -> str:
     schema = "data_" + hashlib.sha256(bytes(data.resolve())).hexdigest()[:32]
     sql(address, f"CREATE SCHEMA IF NOT EXISTS {schema}")
     return f"{address}{'&' if '?' in address else '?'}options=-csearch_path%3D{schema}"
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for what a server does in its own time."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 class Server:
@@ -84,8 +94,8 @@ class Server:
         log = []
         for line in output:
             log.append(line)
-            if found := re.search(r"listening on (\w+)://.*:(\d+)", line):
-                self._scheme, self._port = found[1], int(found[2])
+            if found := re.search(r"listening on (\w+)://", line):
+                self._scheme = found[1]
                 # A pipe that nobody reads would stop the server once it is full.
                 self._reader = threading.Thread(target=deque, args=(output, 0))
                 self._reader.start()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import http.client
 import threading
-import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from conftest import Cluster
+from kvstored import until
 from load import KEY, MASTER, SECONDS, Answer, Caller, User, basic
 
 
@@ -41,14 +40,6 @@ def poll_for(user: User, host: str, position: Any, count: int) -> list[str]:
         ids, position = poll(user, host, position)
         heard += ids
     return heard
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for what servers do in their own time."""
-    deadline = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def ask(host: str, path: str) -> Answer:

@@ -1,6 +1,7 @@
 import Glibc
 import KVBase
 import KVStore
+import KVTestSupport
 import Testing
 
 @Suite struct OnlineTests {
@@ -151,19 +152,8 @@ private final class SilentServer: Sendable {
 
   init() throws {
     socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let socket = self.socket
-    let isBound = withUnsafeMutablePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(socket, $0, length) == 0 && listen(socket, 5) == 0
-          && getsockname(socket, $0, &length) == 0
-      }
-    }
-    guard isBound else { throw Failure() }
-    url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
+    guard let port = bindToLoopback(socket), listen(socket, 5) == 0 else { throw Failure() }
+    url = "http://127.0.0.1:\(port)"
   }
 
   deinit { Glibc.close(socket) }

@@ -25,21 +25,14 @@ package final class Relay: Sendable {
   package init(to server: UInt16, asProxy: Bool = false) throws(ScriptedServer.Refusal) {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard listener >= 0 else { throw ScriptedServer.Refusal() }
-    var address = loopback(port: 0)
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, length) == 0 && getsockname(listener, $0, &length) == 0
-      }
-    }
-    guard isBound, listen(listener, 128) == 0 else {
+    guard let port = bindToLoopback(listener), listen(listener, 128) == 0 else {
       Glibc.close(listener)
       throw ScriptedServer.Refusal()
     }
     self.listener = listener
     self.server = server
     isProxy = asProxy
-    port = UInt16(bigEndian: address.sin_port)
+    self.port = port
     start { [self] in acceptAll() }
   }
 

@@ -26,7 +26,7 @@ package final class ReservedPort: Sendable {
 }
 
 /// Binds a socket to a free port of 127.0.0.1; nil: the system gave none.
-func bindToLoopback(_ socket: Int32) -> UInt16? {
+package func bindToLoopback(_ socket: Int32) -> UInt16? {
   var address = loopback(port: 0)
   var length = socklen_t(MemoryLayout<sockaddr_in>.size)
   let isBound = withUnsafeMutablePointer(to: &address) { pointer in

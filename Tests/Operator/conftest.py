@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import subprocess
-import time
 import urllib.error
 import urllib.request
 import uuid
@@ -92,11 +91,3 @@ def sign_up(server: Server, name: str) -> str:
     )
     assert status == 201
     return f"Kinvey {user['_kmd']['authtoken']}"
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for what a server does in its own time."""
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)

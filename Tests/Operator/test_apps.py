@@ -10,8 +10,8 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from conftest import Start, call, until
-from kvstored import Server
+from conftest import Start, call
+from kvstored import Server, until
 
 
 def master(app: str, secret: str = "mas") -> str:

@@ -6,8 +6,8 @@ import base64
 import urllib.request
 
 import pytest
-from conftest import Start, until
-from kvstored import Server
+from conftest import Start
+from kvstored import Server, until
 from prometheus_client.parser import text_string_to_metric_families
 
 Samples = dict[str, list[tuple[dict[str, str], float]]]

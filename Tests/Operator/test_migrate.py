@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 from admin import ENVIRONMENT, FAILED, MISUSE, NOT_FOUND, PARTLY, command, rows
-from conftest import APP, MASTER, call, sign_up, until
-from kvstored import PROGRAM, Server
+from conftest import APP, MASTER, call, sign_up
+from kvstored import PROGRAM, Server, until
 from postgres import sql
 
 PATH = "/appdata/kid/books"

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import APP, MASTER, Start, call, sign_up, until
+from conftest import APP, MASTER, Start, call, sign_up
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from jwcrypto import jwk  # type: ignore[import-untyped]
-from kvstored import Server
+from kvstored import Server, until
 from openid import REDIRECT, Browser, log_in, tokens
 from ports import hold_port
 

@@ -19,8 +19,8 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from conftest import APP, MASTER, until
-from kvstored import CHECKOUT, Server
+from conftest import APP, MASTER
+from kvstored import CHECKOUT, Server, until
 from ports import hold_port
 
 GUIDE = (CHECKOUT / "docs" / "proxies.md").read_text()
