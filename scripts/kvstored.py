@@ -94,8 +94,9 @@ class Server:
         log = []
         for line in output:
             log.append(line)
-            if found := re.search(r"listening on (\w+)://", line):
-                self._scheme = found[1]
+            if found := re.search(r"listening on (\w+)://.*:(\d+)", line):
+                # Of several options --listen the last one counts, which may be the caller's.
+                self._scheme, self._port = found[1], int(found[2])
                 # A pipe that nobody reads would stop the server once it is full.
                 self._reader = threading.Thread(target=deque, args=(output, 0))
                 self._reader.start()
