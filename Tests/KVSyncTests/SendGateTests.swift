@@ -64,9 +64,7 @@ import Testing
     #expect(maximum.withLock { $0 } == 1)
   }
 
-  @Test(
-    "never overlap when threads send them at once, through engines of different stores",
-    .timeLimit(.minutes(10)))
+  @Test("never overlap when threads send them at once, through engines of different stores")
   func threads() throws {
     let fixture = try TestEngine(.auto)
     let other = CollectionEngine(
