@@ -194,7 +194,7 @@ let package = Package(
       ],
       path: "Tests/KVWorlds", swiftSettings: house),
     .executableTarget(
-      name: "simulated-worlds", dependencies: ["KVWorlds", "KVTestSupport", "KVJSON"],
+      name: "simulated-worlds", dependencies: ["KVWorlds", "KVTestSupport", "KVJSON", "CSQLite"],
       path: "Tests/SimulatedWorlds",
       swiftSettings: house),
     tests(

@@ -15,6 +15,12 @@ static inline int kv_sqlite_configure(sqlite3 *db, int option, int on) {
   return sqlite3_db_config(db, option, on, (int *)0);
 }
 
+/* Has SQLite not count the memory that it uses: the count is one for the whole process, and threads wait for each other over it. For
+ * programs that have the process to themselves, before anything else is asked of SQLite. */
+static inline int kv_sqlite_leave_memory_uncounted(void) {
+  return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 /* The size of the main file, and its first bytes, read through the connection's own descriptor.
  *
  * A descriptor of our own would be wrong: closing it drops every POSIX lock that the process holds on

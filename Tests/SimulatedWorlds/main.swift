@@ -1,3 +1,4 @@
+import CSQLite
 import Glibc
 import KVJSON
 import KVTestSupport
@@ -6,6 +7,7 @@ import KVWorlds
 // Plays simulated worlds: see `SimulatedWorlds` for what the environment says. `KV_WORLDS_REPORT` names a file for what came of
 // them, as JSON. Exits with 1 if something was found.
 
+_ = kv_sqlite_leave_memory_uncounted()
 let outcomes = SimulatedWorlds(count: 10_000).run()
 let failed = outcomes.filter { !$0.findings.isEmpty }
 for outcome in failed {
