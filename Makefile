@@ -22,7 +22,7 @@ help:
 	@echo 'make demo-models    typed models of a GraphQL schema, offline, then with a stand-in for AppSync and live'
 	@echo 'make test       every test; ONLY="swift python" runs some (scripts/test.py --list)'
 	@echo 'make packages-check   installs the packages into fresh Debian systems; as root, some minutes'
-	@echo 'make torture    WORLDS=20000 simulated worlds of each backend, SECONDS=300 of bad network, KILLS=500, fuzzing: build/torture.json'
+	@echo 'make torture    WORLDS=20000 simulated worlds of each backend, SECONDS=300 of bad network, KILLS=500, fuzzing, all Swift tests under the address sanitizer: build/torture.json'
 	@echo 'make bench      measures against hand-written C; writes docs/benchmarks.json, docs/benchmarks.md'
 	@echo 'make install    headers, library, pkg-config, CMake and kvstored into PREFIX ($(PREFIX)); LIBDIR, DESTDIR work'
 	@echo 'make uninstall  removes what install put there'
@@ -83,6 +83,7 @@ torture: lib
 	@KVSTORED_TEST_STORAGE=postgres KVSTORE_LIBRARY=build/lib/libkvstore.so LD_LIBRARY_PATH=build/lib \
 	  scripts/with-postgres build/venv/bin/python Tests/Differential/differential.py 20000
 	@Tests/Fuzz/run --seconds $(or $(SECONDS),300)
+	@build/venv/bin/python scripts/test.py address-all
 
 bench: lib
 	@scripts/setup bench

@@ -229,3 +229,21 @@ let package = Package(
       ]),
   ]
 )
+
+// KVSTORE_TESTS="KVJSONTests KVQueryTests": only these tests are built, and what they look into.
+if let names = Context.environment["KVSTORE_TESTS"] {
+  let targets = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
+  var kept: Set<String> = []
+  var waiting = names.split(separator: " ").map(String.init)
+  while let name = waiting.popLast() {
+    guard kept.insert(name).inserted, let target = targets[name] else { continue }
+    for dependency in target.dependencies {
+      switch dependency {
+      case .targetItem(let name, _), .byNameItem(let name, _): waiting.append(name)
+      default: break
+      }
+    }
+  }
+  package.targets.removeAll { !kept.contains($0.name) }
+  package.products = []
+}
