@@ -376,8 +376,10 @@ def main(arguments: list[str]) -> int:
         print(f"no such section: {', '.join(sorted(unknown))} (see --list)", file=sys.stderr)
         return 2
 
-    # A shell has its background jobs ignore interrupts, and children inherit that.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    # A shell has its background jobs ignore interrupts, and children inherit that. Whatever ends
+    # this ends the commands too, each of which leads a group of its own.
+    for end in signal.SIGINT, signal.SIGTERM:
+        signal.signal(end, signal.default_int_handler)
     LOGS.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
     chosen = [
