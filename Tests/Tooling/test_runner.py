@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import signal
 import sys
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -60,6 +63,35 @@ def test_a_command_that_hangs_is_ended_with_its_children(
     hung = runner.Section("hung", "", ["sh -c 'sleep 1000'"], limit=1)
     assert runner.Suite([hung]).run() == runner.Tally(0, 1)
     assert "took more than 1 s" in capsys.readouterr().out
+
+
+def test_whoever_ends_the_runner_ends_what_it_runs(
+    runner: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
+    # The command ends the runner, and would outlive it.
+    command = f"sh -c 'echo $$ >child; kill -TERM {os.getpid()}; exec sleep 1000'"
+    monkeypatch.setattr(runner, "SECTIONS", [runner.Section("endless", "", [command], limit=60)])
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            runner.main([])
+    finally:
+        for each, handler in old.items():
+            signal.signal(each, handler)
+    child = int((runner.ROOT / "child").read_text())
+    while Path(f"/proc/{child}").exists():
+        time.sleep(0.01)
+
+
+def test_the_section_address_has_all_swift_tests_that_the_section_swift_leaves_out(
+    runner: ModuleType,
+) -> None:
+    left_out = set(runner.ONE_THREAD.replace("--skip", "").split())
+    assert {name.split(".")[0] for name in left_out} <= set(runner.WITH_POINTERS.split())
+    for name in left_out:
+        target, _, suite = name.partition(".")
+        assert (ROOT / "Tests" / target).is_dir()
+        assert not suite or (ROOT / "Tests" / target / f"{suite}.swift").exists()
 
 
 def test_every_section_has_a_name_of_its_own(runner: ModuleType) -> None:
