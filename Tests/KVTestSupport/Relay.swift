@@ -3,13 +3,14 @@ internal import KVBase
 
 /// A TCP relay on a free port of 127.0.0.1 in front of a real server, which can lose the server's answers:
 /// what was asked has been done then, and whoever asked never learns it. It can also cut what is open, and answers in
-/// their middle.
+/// their middle, and let nothing pass without telling anybody.
 package final class Relay: Sendable {
   private struct State {
     var losesAnswers = false
     /// How many answers are cut in their middle next.
     var halves = 0
     var lost = 0
+    var isSilent = false
     var descriptors: Set<Int32> = []
     var threads: [Worker] = []
     var isStopped = false
@@ -17,12 +18,31 @@ package final class Relay: Sendable {
 
   package let port: UInt16
   private let listener: Int32
-  private let server: UInt16
+  /// Gives a connection to the server.
+  private let connect: @Sendable () -> Int32?
   private let isProxy: Bool
   private let state = Monitor(State())
 
   /// Relays to a port of 127.0.0.1. `asProxy`: to clients that ask for a tunnel first, wherever to.
-  package init(to server: UInt16, asProxy: Bool = false) throws(ScriptedServer.Refusal) {
+  package convenience init(
+    to server: UInt16, asProxy: Bool = false
+  ) throws(ScriptedServer.Refusal) {
+    try self.init(asProxy: asProxy) { connected(AF_INET, to: loopback(port: server)) }
+  }
+
+  /// Relays to a Unix socket.
+  package convenience init(toSocket path: String) throws(ScriptedServer.Refusal) {
+    try self.init(asProxy: false) {
+      var address = sockaddr_un()
+      address.sun_family = sa_family_t(AF_UNIX)
+      withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
+      return connected(AF_UNIX, to: address)
+    }
+  }
+
+  private init(
+    asProxy: Bool, connect: @escaping @Sendable () -> Int32?
+  ) throws(ScriptedServer.Refusal) {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard listener >= 0 else { throw ScriptedServer.Refusal() }
     guard let port = bindToLoopback(listener), listen(listener, 128) == 0 else {
@@ -30,7 +50,7 @@ package final class Relay: Sendable {
       throw ScriptedServer.Refusal()
     }
     self.listener = listener
-    self.server = server
+    self.connect = connect
     isProxy = asProxy
     self.port = port
     start { [self] in acceptAll() }
@@ -57,12 +77,15 @@ package final class Relay: Sendable {
     }
   }
 
+  /// Lets nothing pass any more and tells nobody, as if a cable was pulled; connections are still accepted.
+  package func silence() { state.withLock { $0.isSilent = true } }
+
   /// Cuts the next answer in its middle.
   package func halveNextAnswer() { state.withLock { $0.halves += 1 } }
 
   /// Cuts all connections and waits for the threads.
   package func stop() {
-    let threads = state.withLock { state in
+    let threads = state.withLockNotifyingAll { state in
       state.isStopped = true
       for descriptor in state.descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
       return state.threads
@@ -97,21 +120,15 @@ package final class Relay: Sendable {
   }
 
   private func relay(_ client: Int32) {
-    let upstream = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    guard upstream >= 0 else { return }
+    guard let upstream = connect() else { return }
     defer { Glibc.close(upstream) }
-    var address = loopback(port: server)
-    let isConnected = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(upstream, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-      }
-    }
-    guard isConnected, !isProxy || openTunnel(client) else { return }
+    guard !isProxy || openTunnel(client) else { return }
     var both = [
       pollfd(fd: client, events: Int16(POLLIN), revents: 0),
       pollfd(fd: upstream, events: Int16(POLLIN), revents: 0),
     ]
     while poll(&both, 2, -1) > 0 {
+      guard awaitVoice() else { return }
       if both[0].revents != 0, !pass(client, upstream) { return }
       if both[1].revents != 0 {
         let (isLost, isHalf) = state.withLock { state in
@@ -122,6 +139,11 @@ package final class Relay: Sendable {
         if isLost || !pass(upstream, client, half: isHalf) || isHalf { return }
       }
     }
+  }
+
+  /// Waits while nothing may pass; false when it was stopped.
+  private func awaitVoice() -> Bool {
+    state.wait(until: .never) { $0.isStopped ? false : $0.isSilent ? nil : true } ?? false
   }
 
   /// Reads what asks for a tunnel, and agrees.
@@ -152,4 +174,19 @@ package final class Relay: Sendable {
     }
     return true
   }
+}
+
+/// A stream that is connected to an address; nil: it cannot be.
+private func connected<Address>(_ family: Int32, to address: Address) -> Int32? {
+  let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+  guard descriptor >= 0 else { return nil }
+  var address = address
+  let isConnected = withUnsafePointer(to: &address) { pointer in
+    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+      Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<Address>.size)) == 0
+    }
+  }
+  if isConnected { return descriptor }
+  Glibc.close(descriptor)
+  return nil
 }

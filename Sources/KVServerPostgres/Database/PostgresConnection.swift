@@ -47,8 +47,18 @@ final class PostgresConnection {
     else {
       throw PostgresError(.refused, Self.message(of: connection))
     }
+    enqueue(Self.noticesItsEnd.plannedEachTime)
     try run(setup)
   }
+
+  /// Has the server look, while it runs a statement, whether this connection still exists, and end the statement if not.
+  ///
+  /// So a statement that nobody waits for is ended by closing its connection. `PQcancel`, which asks for that, waits for
+  /// the server without a limit: it hangs where packets vanish. Servers that cannot look (on Windows) run it to its end.
+  private static let noticesItsEnd: SQL = """
+    DO $$ BEGIN PERFORM set_config('client_connection_check_interval', '500ms', false);
+    EXCEPTION WHEN OTHERS THEN NULL; END $$
+    """
 
   deinit { PQfinish(connection) }
 
@@ -196,21 +206,11 @@ final class PostgresConnection {
       if ready > 0, entry.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
         guard PQconsumeInput(connection) == 1 else { throw lost() }
       } else if budget.exhaustion != nil {
-        cancel()
         throw PostgresError(.stopped, "the request has ended")
       } else if limit.hasPassed {
-        cancel()
         throw PostgresError(.unreachable, "the server does not answer", isSilence: true)
       }
     }
-  }
-
-  /// Asks the server to end what it does for this connection.
-  private func cancel() {
-    guard let cancel = PQgetCancel(connection) else { return }
-    var message = [CChar](repeating: 0, count: 256)
-    PQcancel(cancel, &message, Int32(message.count))
-    PQfreeCancel(cancel)
   }
 
   private func lost() -> PostgresError {

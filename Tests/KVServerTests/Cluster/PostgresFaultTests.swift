@@ -91,6 +91,45 @@ import Testing
     try server.send(as: ana, "GET", path).expect(200)
   }
 
+  @Test("An answer that does not come is told in time, though nobody says that the network is gone")
+  func silence() throws {
+    let directory = try #require(storage.firstMatch(of: /host=([^&]*)/)).1
+    let relay = try Relay(toSocket: directory + "/.s.PGSQL.5432")
+    defer { relay.stop() }
+    let there = storage.replacing(
+      "host=\(directory)", with: "host=127.0.0.1&port=\(relay.port)")
+    let database = PostgresDatabase(there, connections: 2, isDurable: true, silence: 1)
+    #expect(try database.read("SELECT 1::int8").int64(0, 0) == 1)
+    relay.silence()
+    let failure = Monitor<PostgresError.Kind?>(nil)
+    let reader = Worker("reader") {
+      do throws(PostgresError) { _ = try database.read("SELECT 1::int8") } catch {
+        failure.withLockNotifyingAll { $0 = error.kind }
+      }
+    }
+    #expect(failure.wait(until: .after(seconds: 60)) { $0 } == .unreachable)
+    relay.stop()
+    reader?.join()
+  }
+
+  @Test("A statement that nobody waits for any more ends on the server as well")
+  func abandoned() throws {
+    let key = Int64.random(in: .min...(.max))
+    let database = PostgresDatabase(storage, connections: 1, isDurable: true)
+    let other = PostgresDatabase(storage, connections: 1, isDurable: true)
+    let isFree: SQL = "SELECT pg_try_advisory_xact_lock(\(bind: key))::int::int8"
+    // Nobody wants the answer any more as soon as the statement runs.
+    let budget = WorkBudget(until: .never) { (try? other.read(isFree).int64(0, 0)) == 0 }
+    do throws(PostgresError) {
+      let long: SQL = "SELECT 1::int8 FROM pg_advisory_lock(\(bind: key)), pg_sleep(3600)"
+      _ = try database.read(long, within: budget)
+      Issue.record("the statement came to its end")
+    } catch { #expect(error.kind == .stopped) }
+    // Its lock is to be had when it has ended.
+    let next = try PostgresConnection(to: storage, setup: "SELECT 1")
+    try next.run("SELECT pg_advisory_lock(\(bind: key))")
+  }
+
   @Test("A connection whose transaction failed with its last statement is as good as before")
   func failedEnd() throws {
     let (writer, app) = try writer()
