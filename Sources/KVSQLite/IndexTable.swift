@@ -84,10 +84,9 @@ package struct IndexTable: Sendable {
   private var createTable: String {
     switch spec.kind {
     case .ordered(let keys):
-      let order = keys.enumerated().map { "k\($0)\($1.ascending ? "" : " DESC")" }
       return """
         CREATE TABLE \(name) (\(columns), n INTEGER NOT NULL,
-          PRIMARY KEY (\(order.joined(separator: ", ")), n)) WITHOUT ROWID
+          PRIMARY KEY (\(Self.order(of: keys).joined(separator: ", ")), n)) WITHOUT ROWID
         """
     case .text:
       let columns = texts.map(\.column).joined(separator: ", ")
@@ -168,8 +167,18 @@ package struct IndexTable: Sendable {
       ).run()
     }
     try db.prepare(
-      "\(sql: insert(of: "e")) AND e.n > \(bind: first) AND e.n <= \(bind: last)"
+      "\(sql: insert(of: "e")) AND e.n > \(bind: first) AND e.n <= \(bind: last) \(sql: orderOfRows)"
     ).run()
+  }
+
+  /// Adds the rows of an ordered index in its own order, so that each page of it is written once.
+  private var orderOfRows: String {
+    guard case .ordered(let keys) = spec.kind else { return "" }
+    return "ORDER BY \(Self.order(of: keys).joined(separator: ", "))"
+  }
+
+  private static func order(of keys: [IndexSpec.Key]) -> [String] {
+    keys.enumerated().map { "k\($0)\($1.ascending ? "" : " DESC")" }
   }
 
   /// Removes the rows of an ordered index that a table lists, with the columns `x` (the number of the index), `n` and `k0`,

@@ -6,9 +6,6 @@ internal import KVSQLite
 package import KVSync
 
 extension Storage {
-  /// How many entities are added to a new index in one transaction: others write in between.
-  private static let stepSize: Int64 = 2_000
-
   package func createIndex(_ spec: IndexSpec, in collection: String) throws(StoreError) {
     let text = JSONValue.object(spec.json).text
     let index = try write(to: collection) { (db, change) throws(SQLiteError) -> IndexTable? in
@@ -20,8 +17,7 @@ extension Storage {
     guard let index else {
       throw StoreError(.invalid, "The index \(spec.name) exists already, with other keys.")
     }
-    // Each step is a transaction: what is written meanwhile, by whomever, is added by the triggers.
-    while try !fill(index) {}
+    try fill(index)
     try dropAutomaticIndex(like: spec, in: collection)
   }
 
@@ -129,26 +125,45 @@ extension Storage {
     }
   }
 
-  /// Adds some more entities; true when all are in it, or it was dropped meanwhile. Several processes may do
-  /// this at the same time, and the next one goes on where one was killed.
-  func fill(_ index: IndexTable) throws(StoreError) -> Bool {
-    let start = monotonicNanoseconds()
-    let isFull = try write(durably: false) { (db: borrowing Connection) throws(SQLiteError) in
-      try Self.fillStep(index, on: db)
+  /// Adds all entities that are not in an index yet, some in each transaction: what is written meanwhile, by whomever, is
+  /// added by the triggers. Ends also if the index is dropped meanwhile. Several processes may do this at the same time, and the next one
+  /// goes on where one was killed.
+  func fill(_ index: IndexTable) throws(StoreError) {
+    var (pace, isLast) = (FillPace(), false)
+    while !isLast {
+      isLast = try step(&pace) { (db, count) throws(SQLiteError) in
+        let isLast = try Self.fill(index, count, on: db)
+        return (isLast, isLast)
+      }
     }
-    if !isFull { Self.rest(since: start) }
-    return isFull
   }
 
-  /// The same in the transaction that is open.
-  static func fillStep(
-    _ index: IndexTable, on db: borrowing Connection
+  /// Runs one step in a transaction, and rests afterwards unless it was the last one. `body` is given how many entities to add.
+  func step<R>(
+    _ pace: inout FillPace,
+    _ body: (borrowing Connection, Int64) throws(SQLiteError) -> (R, isLast: Bool)
+  ) throws(StoreError) -> R {
+    let start = monotonicNanoseconds()
+    let (result, isLast) = try write(durably: false) {
+      (db: borrowing Connection) throws(SQLiteError) in
+      let result = try body(db, pace.begin(on: db))
+      pace.end(on: db)
+      return result
+    }
+    pace.took(monotonicNanoseconds() &- start)
+    if !isLast { Self.rest(since: start) }
+    return result
+  }
+
+  /// Adds so many more entities in the transaction that is open; true when all are in the index, or it was dropped.
+  static func fill(
+    _ index: IndexTable, _ count: Int64, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let progress = try db.statement(
       "SELECT progress FROM indexes WHERE number = \(bind: index.number)")
     guard try progress.step(), !progress.isNull(0) else { return true }
     let first = progress.int64(0)
-    let next = try db.prepare(index.lastRow(after: first, limit: stepSize))
+    let next = try db.prepare(index.lastRow(after: first, limit: count))
     let last = try next.step() && !next.isNull(0) ? next.int64(0) : nil
     if let last { try index.fill(after: first, through: last, on: db) }
     try db.run("UPDATE indexes SET progress = \(bind: last) WHERE number = \(bind: index.number)")

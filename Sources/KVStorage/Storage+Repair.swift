@@ -31,7 +31,7 @@ extension Storage {
       if !page.suspects.isEmpty { try repair(page.suspects, in: collection, &report) }
     } while page.count == Self.repairStep
     try repairQueue(of: collection, &report)
-    for index in indexes { while try !fill(index) {} }
+    for index in indexes { try fill(index) }
   }
 
   // MARK: Entities

@@ -222,9 +222,9 @@ import Testing
     while worthwhile == nil { worthwhile = ledger.scanned(wanted, in: 1, rows: 400, found: 4) }
     let spec = try #require(worthwhile)
     let place = try #require(try storage.addAutomaticIndex(spec, in: "c", Self.eager))
-    var isLast = false
+    var (pace, isLast) = (FillPace(), false)
     while !isLast {
-      let step = try storage.fillMeasuring(place.index)
+      let step = try storage.fillMeasuring(place.index, &pace)
       let index = try #require(try storage.indexes(in: "c").first)
       #expect(index.isReady == step.isLast)
       #expect(index.spec.automatic?.bytes == step.bytes)

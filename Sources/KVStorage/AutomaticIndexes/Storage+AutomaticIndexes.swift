@@ -90,17 +90,15 @@ extension Storage {
 
   /// Adds some more entities to an index, and tells how many bytes of the file it takes now. That is noted in the same
   /// transaction, so it is known of every index that can be used.
-  func fillMeasuring(_ index: IndexTable) throws(StoreError) -> (isLast: Bool, bytes: Int) {
-    let start = monotonicNanoseconds()
-    let step = try write(durably: false) { (db: borrowing Connection) throws(SQLiteError) in
+  func fillMeasuring(
+    _ index: IndexTable, _ pace: inout FillPace
+  ) throws(StoreError) -> (isLast: Bool, bytes: Int) {
+    try step(&pace) { (db, count) throws(SQLiteError) in
       let before = try db.usedBytes()
-      let isLast = try Self.fillStep(index, on: db)
-      return (
-        isLast: isLast, bytes: try Self.charge(try db.usedBytes() - before, to: index, on: db)
-      )
+      let isLast = try Self.fill(index, count, on: db)
+      let bytes = try Self.charge(try db.usedBytes() - before, to: index, on: db)
+      return ((isLast: isLast, bytes: bytes), isLast)
     }
-    if !step.isLast { Self.rest(since: start) }
-    return step
   }
 
   /// Notes that an index takes so many more bytes, and gives how many these are in all; 0 if it is not an automatic one any more.
