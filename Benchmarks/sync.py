@@ -63,7 +63,7 @@ class Measurement:
         data = self.root / directory
         data.mkdir(exist_ok=True)
         before = processor_seconds(self.server.pid)
-        output = output_of(self.program, self.session.address, data, *words)
+        output = output_of(self.program, self.session.address, data, *words, limit=3600)
         count, seconds, received, client, peak = output.split()
         if int(count) != expected:
             raise RuntimeError(f"{words}: {count} of {expected}")

@@ -10,8 +10,8 @@ enum {
   SCALE_BATCH = 1000,
   /* An entity takes less. */
   SCALE_ROOM = 512,
-  /* Members with an index each: "number", and "m1" to "m9". */
-  SCALE_INDEXES = 10,
+  /* Members that may have an index: "number", and "m1" to "m9". */
+  SCALE_MEMBERS = 10,
   SCALE_FINDS = 20000,
   SCALE_QUERIES = 2000,
   SCALE_PAGES = 20,
@@ -19,6 +19,9 @@ enum {
 
 /* Writes entity `number` at `out`; gives its length. Its id is the decimal number of SCALE_ID digits. */
 int scale_entity(char *out, long number);
+
+/* How many of the members have an index in a collection of this size: all up to a million entities, then two. */
+int scale_indexes(long count);
 
 /* The number of the `at`-th entity that is looked for, of `count`. */
 long scale_pick(long at, long count);

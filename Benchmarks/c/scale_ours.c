@@ -1,6 +1,6 @@
 /* A local collection of any size with libkvstore; scale_raw.c does the same by hand.
  *
- *   scale_ours DIRECTORY fill COUNT    saves, then makes ten indexes
+ *   scale_ours DIRECTORY fill COUNT    saves, then makes the indexes
  *   scale_ours DIRECTORY open COUNT    opens, finds one entity
  *   scale_ours DIRECTORY work COUNT    finds, queries, reads pages
  *   scale_ours DIRECTORY rows COUNT    saves, and makes no index
@@ -50,11 +50,11 @@ static void make_indexes(long count) {
   char index[64];
   double start = data_now();
   must(kv_store_create_index(store, "{\"keys\":{\"number\":1}}", KV_NUL_TERMINATED, &error), error);
-  for (int i = 1; i < SCALE_INDEXES; i++) {
+  for (int i = 1; i < scale_indexes(count); i++) {
     snprintf(index, sizeof index, "{\"keys\":{\"m%d\":1}}", i);
     must(kv_store_create_index(store, index, KV_NUL_TERMINATED, &error), error);
   }
-  scale_print("index", start, count * SCALE_INDEXES);
+  scale_print("index", start, count * scale_indexes(count));
 }
 
 static void find(long number) {

@@ -26,11 +26,11 @@ static void fill(long count) {
   scale_print("save", start, count);
   start = data_now();
   raw_execute(&store, "CREATE INDEX by_number ON entity (json_extract(body,'$.number'))");
-  for (int i = 1; i < SCALE_INDEXES; i++) {
+  for (int i = 1; i < scale_indexes(count); i++) {
     snprintf(index, sizeof index, "CREATE INDEX m%d ON entity (json_extract(body,'$.m%d'))", i, i);
     raw_execute(&store, index);
   }
-  scale_print("index", start, count * SCALE_INDEXES);
+  scale_print("index", start, count * scale_indexes(count));
 }
 
 static void find(long number) {

@@ -67,7 +67,7 @@ int main(int count, char **arguments) {
   const int is_push = strcmp(arguments[3], "pull") != 0;
   snprintf(options, sizeof options,
            "{\"appKey\":\"kid_bench\",\"appSecret\":\"secret\",\"host\":\"%s\",\"dataDirectory\":"
-           "\"%s\",\"timeout\":600}",
+           "\"%s\",\"timeout\":3600}",
            arguments[1], arguments[2]);
   must(kv_client_open(options, KV_NUL_TERMINATED, &client, &error), error);
   must(kv_user_login(client, "{\"username\":\"bench\",\"password\":\"bench\"}", KV_NUL_TERMINATED,
