@@ -47,18 +47,22 @@ final class PostgresConnection {
     else {
       throw PostgresError(.refused, Self.message(of: connection))
     }
-    enqueue(Self.noticesItsEnd.plannedEachTime)
     try run(setup)
+    try watchForItsEnd()
   }
 
   /// Has the server look, while it runs a statement, whether this connection still exists, and end the statement if not.
   ///
   /// So a statement that nobody waits for is ended by closing its connection. `PQcancel`, which asks for that, waits for
-  /// the server without a limit: it hangs where packets vanish. Servers that cannot look (on Windows) run it to its end.
-  private static let noticesItsEnd: SQL = """
-    DO $$ BEGIN PERFORM set_config('client_connection_check_interval', '500ms', false);
-    EXCEPTION WHEN OTHERS THEN NULL; END $$
-    """
+  /// the server without a limit: it hangs where packets vanish. Servers that cannot look (on Windows, say) run it to its end; a
+  /// commit that waits for a standby goes on in any case.
+  private func watchForItsEnd() throws(PostgresError) {
+    do throws(PostgresError) {
+      try run(("SET client_connection_check_interval = '500ms'" as SQL).plannedEachTime)
+    } catch {
+      if isBroken { throw error }
+    }
+  }
 
   deinit { PQfinish(connection) }
 
@@ -206,12 +210,17 @@ final class PostgresConnection {
       if ready > 0, entry.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 {
         guard PQconsumeInput(connection) == 1 else { throw lost() }
       } else if budget.exhaustion != nil {
+        hangUp()
         throw PostgresError(.stopped, "the request has ended")
       } else if limit.hasPassed {
+        hangUp()
         throw PostgresError(.unreachable, "the server does not answer", isSilence: true)
       }
     }
   }
+
+  /// Tells the server, without waiting, that nobody is there any more, whoever still holds this.
+  private func hangUp() { shutdown(PQsocket(connection), Int32(SHUT_RDWR)) }
 
   private func lost() -> PostgresError {
     isBroken = true

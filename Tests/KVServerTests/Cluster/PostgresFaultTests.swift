@@ -98,7 +98,7 @@ import Testing
     defer { relay.stop() }
     let there = storage.replacing(
       "host=\(directory)", with: "host=127.0.0.1&port=\(relay.port)")
-    let database = PostgresDatabase(there, connections: 2, isDurable: true, silence: 1)
+    let database = PostgresDatabase(there, connections: 2, isDurable: true, silence: 5)
     #expect(try database.read("SELECT 1::int8").int64(0, 0) == 1)
     relay.silence()
     let failure = Monitor<PostgresError.Kind?>(nil)
@@ -114,20 +114,23 @@ import Testing
 
   @Test("A statement that nobody waits for any more ends on the server as well")
   func abandoned() throws {
-    let key = Int64.random(in: .min...(.max))
-    let database = PostgresDatabase(storage, connections: 1, isDurable: true)
+    let name = "x" + Identifier.object()
     let other = PostgresDatabase(storage, connections: 1, isDurable: true)
-    let isFree: SQL = "SELECT pg_try_advisory_xact_lock(\(bind: key))::int::int8"
+    let runs: SQL = """
+      SELECT count(*) FROM pg_stat_activity
+      WHERE state = 'active' AND pid <> pg_backend_pid() AND query LIKE '%\(sql: name)%'
+      """
     // Nobody wants the answer any more as soon as the statement runs.
-    let budget = WorkBudget(until: .never) { (try? other.read(isFree).int64(0, 0)) == 0 }
+    let budget = WorkBudget(until: .never) { (try? other.read(runs).int64(0, 0)) == 1 }
+    let lock: SQL = "SELECT pg_advisory_lock(hashtext('\(sql: name)'))"
+    let connection = try PostgresConnection(to: storage, setup: lock)
     do throws(PostgresError) {
-      let long: SQL = "SELECT 1::int8 FROM pg_advisory_lock(\(bind: key)), pg_sleep(3600)"
-      _ = try database.read(long, within: budget)
+      try connection.run("SELECT 1::int8 AS \(sql: name) FROM pg_sleep(3600)", within: budget)
       Issue.record("the statement came to its end")
     } catch { #expect(error.kind == .stopped) }
-    // Its lock is to be had when it has ended.
-    let next = try PostgresConnection(to: storage, setup: "SELECT 1")
-    try next.run("SELECT pg_advisory_lock(\(bind: key))")
+    // Its lock is to be had when it has ended, though somebody still holds its connection.
+    _ = try PostgresConnection(to: storage, setup: lock)
+    withExtendedLifetime(connection) {}
   }
 
   @Test("A connection whose transaction failed with its last statement is as good as before")
