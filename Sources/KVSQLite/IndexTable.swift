@@ -134,12 +134,11 @@ package struct IndexTable: Sendable {
       .map { "DROP TRIGGER IF EXISTS \(name)_\($0);" }.joined(separator: " ")
   }
 
-  /// Makes the table and the triggers anew, empty. With `isFilledNext` queries use it meanwhile: whoever runs this fills it
-  /// in the same transaction.
-  package func remake(isFilledNext: Bool) -> String {
+  /// Makes the table and the triggers anew, empty. No query uses it before it is filled.
+  package var remake: String {
     """
     \(drop)
-    UPDATE indexes SET shape = 0, progress = \(isFilledNext ? "NULL" : "0") WHERE number = \(number);
+    UPDATE indexes SET shape = 0, progress = 0 WHERE number = \(number);
     \(create)
     """
   }

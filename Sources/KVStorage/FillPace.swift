@@ -4,8 +4,9 @@ internal import KVSQLite
 /// many each time while nobody does. The more are added at once, the fewer times each page of the index is written.
 struct FillPace {
   private static let fewest: Int64 = 2_000
-  /// Nanoseconds that a transaction should not take longer than.
-  private static let longest: Int64 = 500_000_000
+  /// More are not added at once, however little each one takes: the next ones may have a thousand times as many entries. So many
+  /// are sorted in memory.
+  static let most: Int64 = 20_000
 
   /// What the file looked like to the connection that writes.
   private struct Mark: Equatable {
@@ -13,12 +14,13 @@ struct FillPace {
     let changes: Int
   }
 
-  private let most: Int64
+  /// Nanoseconds that a transaction should not take longer than.
+  private let longest: Int64
   private var count = fewest
   /// After the last step; nil: there was none.
   private var mark: Mark?
 
-  init(most: Int64 = 200_000) { self.most = most }
+  init(longest: Int64 = 250_000_000) { self.longest = longest }
 
   /// Begins a step: gives how many entities to add.
   mutating func begin(on db: borrowing Connection) -> Int64 {
@@ -31,10 +33,10 @@ struct FillPace {
 
   /// Takes in how many nanoseconds the transaction took.
   mutating func took(_ nanoseconds: Int64) {
-    if nanoseconds > Self.longest {
+    if nanoseconds > longest {
       count = max(Self.fewest, count / 2)
-    } else if nanoseconds < Self.longest / 2 {
-      count = min(most, count * 2)
+    } else if nanoseconds < longest / 2 {
+      count = min(Self.most, count * 2)
     }
   }
 

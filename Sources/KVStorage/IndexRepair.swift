@@ -78,7 +78,7 @@ enum IndexRepair {
   private static func remake(
     _ index: IndexTable, on db: borrowing Connection
   ) throws(SQLiteError) {
-    try db.execute(index.remake(isFilledNext: true))
-    try index.fill(after: .min, through: .max, on: db)
+    try db.execute(index.remake)
+    while try !Storage.fill(index, on: db) {}
   }
 }

@@ -100,7 +100,7 @@ extension Storage {
     of table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> [IndexTable] {
     let indexes = try tables(of: table, on: db)
-    for index in indexes { try db.execute(index.remake(isFilledNext: false)) }
+    for index in indexes { try db.execute(index.remake) }
     return indexes
   }
 
@@ -157,7 +157,7 @@ extension Storage {
 
   /// Adds so many more entities in the transaction that is open; true when all are in the index, or it was dropped.
   static func fill(
-    _ index: IndexTable, _ count: Int64, on db: borrowing Connection
+    _ index: IndexTable, _ count: Int64 = FillPace.most, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let progress = try db.statement(
       "SELECT progress FROM indexes WHERE number = \(bind: index.number)")

@@ -1,4 +1,7 @@
+import KVJSON
+import KVQuery
 import KVSQLite
+import KVSync
 import KVTestSupport
 import Testing
 
@@ -6,7 +9,7 @@ import Testing
 
 @Suite("How many entities a step of filling an index adds") struct FillPaceTests {
   private static let quick: Int64 = 1_000_000
-  private static let slow: Int64 = 600_000_000
+  private static let slow: Int64 = 300_000_000
 
   private let directory = TemporaryDirectory()
 
@@ -40,9 +43,9 @@ import Testing
 
   @Test("is twice as many each time while nobody else writes, up to a limit") func alone() throws {
     let database = try open()
-    var pace = FillPace(most: 10_000)
-    let counts = try (0..<5).map { _ in try step(&pace, database) }
-    #expect(counts == [2_000, 4_000, 8_000, 10_000, 10_000])
+    var pace = FillPace()
+    let counts = try (0..<6).map { _ in try step(&pace, database) }
+    #expect(counts == [2_000, 4_000, 8_000, 16_000, 20_000, 20_000])
   }
 
   @Test("is few as soon as anybody has written", arguments: [true, false])
@@ -63,5 +66,28 @@ import Testing
     #expect(try step(&pace, database, takes: Self.slow) == 4_000)
     #expect(try step(&pace, database, takes: Self.slow) == 2_000)
     #expect(try step(&pace, database) == 2_000)
+  }
+
+  @Test("grows with the steps of an index, until an entity is saved") func index() throws {
+    let storage = try Storage(path: directory.file("index.kvs"), durability: .normal)
+    defer { storage.close() }
+    try storage.store((0..<12_000).map { #"{"_id":"\#($0)","n":\#($0 % 7)}"# })
+    let spec = try IndexSpec(parsing: #"{"keys":{"n":1}}"#)
+    let index = try storage.write(to: "c") { (db, change) throws(SQLiteError) in
+      try Storage.add(spec, JSONValue.object(spec.json).text, table: change.table, on: db)
+    }
+    var pace = FillPace(longest: .max)
+    func step() throws -> Int64? {
+      try storage.step(&pace) { (db, count) throws(SQLiteError) in
+        let isLast = try Storage.fill(index, count, on: db)
+        return (try db.integer("SELECT progress FROM indexes"), isLast)
+      }
+    }
+    let alone = try [step(), step()]
+    #expect(alone == [2_000, 6_000])
+    try storage.save(#"{"_id":"1","n":8}"#)
+    let afterwards = try [step(), step(), step()]
+    // At the end it is NULL.
+    #expect(afterwards == [8_000, 12_000, 0])
   }
 }

@@ -138,8 +138,7 @@ final class AutomaticIndexes: Sendable {
     guard let place = try storage.addAutomaticIndex(spec, in: table.name, rules) else {
       return false
     }
-    // Whether it takes too much is looked at after each step.
-    var pace = FillPace(most: 20_000)
+    var pace = FillPace()
     while !isClosed {
       let step = try storage.fillMeasuring(place.index, &pace)
       guard step.bytes <= place.limit else {
