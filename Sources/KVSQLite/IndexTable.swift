@@ -145,15 +145,24 @@ package struct IndexTable: Sendable {
 
   // MARK: Filling
 
-  /// Selects the last of so many rows that follow one; NULL if none follows.
-  package func lastRow(after row: Int64, limit: Int64) -> SQLFragment {
-    """
-    SELECT max(n) FROM (SELECT n FROM \(sql: entities) WHERE n > \(bind: row) ORDER BY n LIMIT \(bind: limit))
-    """
+  /// Adds so many more entities, in the transaction that is open, and records how far that has got; true when all are in it, or it
+  /// was dropped.
+  package func fill(_ count: Int64, on db: borrowing Connection) throws(SQLiteError) -> Bool {
+    let progress = try db.statement("SELECT progress FROM indexes WHERE number = \(bind: number)")
+    guard try progress.step(), !progress.isNull(0) else { return true }
+    let first = progress.int64(0)
+    let next = try db.prepare(
+      """
+      SELECT max(n) FROM (SELECT n FROM \(sql: entities) WHERE n > \(bind: first) ORDER BY n LIMIT \(bind: count))
+      """)
+    let last = try next.step() && !next.isNull(0) ? next.int64(0) : nil
+    if let last { try fill(after: first, through: last, on: db) }
+    try db.run("UPDATE indexes SET progress = \(bind: last) WHERE number = \(bind: number)")
+    return last == nil
   }
 
   /// Adds the entities of the rows after one, up to and with another, and records what they allow to ask of the index.
-  package func fill(
+  private func fill(
     after first: Int64, through last: Int64, on db: borrowing Connection
   ) throws(SQLiteError) {
     // Only of an ordered index it matters what the entities are.

@@ -138,23 +138,17 @@ final class SQLiteIndexes: IndexStore {
     try write { (connection: borrowing Connection) throws(SQLiteError) in
       let row = try connection.statement(
         """
-        SELECT number, spec, progress, collection FROM indexes WHERE progress IS NOT NULL
+        SELECT number, spec, collection FROM indexes WHERE progress IS NOT NULL
         ORDER BY number LIMIT 1
         """)
       guard try row.step(), let spec = try? IndexSpec(stored: row.text(1) ?? "") else {
         return false
       }
       let used = spec.automatic == nil ? 0 : try connection.usedBytes()
-      let (first, entities) = (row.int64(2), EntityCollection.table(row.int64(3)))
+      let entities = EntityCollection.table(row.int64(2))
       let index = IndexTable(number: row.int64(0), spec, on: entities)
       row.reset()
-      let next = try connection.prepare(index.lastRow(after: first, limit: Self.batchRows))
-      let last = try next.step() && !next.isNull(0) ? next.int64(0) : nil
-      // No table can be dropped while a statement reads.
-      next.reset()
-      if let last { try index.fill(after: first, through: last, on: connection) }
-      try connection.run(
-        "UPDATE indexes SET progress = \(bind: last) WHERE number = \(bind: index.number)")
+      _ = try index.fill(Self.batchRows, on: connection)
       if spec.automatic != nil {
         try charge(try connection.usedBytes() - used, to: index, on: connection)
       }

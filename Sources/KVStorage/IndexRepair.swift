@@ -79,6 +79,6 @@ enum IndexRepair {
     _ index: IndexTable, on db: borrowing Connection
   ) throws(SQLiteError) {
     try db.execute(index.remake)
-    while try !Storage.fill(index, on: db) {}
+    while try !index.fill(FillPace.most, on: db) {}
   }
 }

@@ -132,7 +132,7 @@ extension Storage {
     var (pace, isLast) = (FillPace(), false)
     while !isLast {
       isLast = try step(&pace) { (db, count) throws(SQLiteError) in
-        let isLast = try Self.fill(index, count, on: db)
+        let isLast = try index.fill(count, on: db)
         return (isLast, isLast)
       }
     }
@@ -153,21 +153,6 @@ extension Storage {
     pace.took(monotonicNanoseconds() &- start)
     if !isLast { Self.rest(since: start) }
     return result
-  }
-
-  /// Adds so many more entities in the transaction that is open; true when all are in the index, or it was dropped.
-  static func fill(
-    _ index: IndexTable, _ count: Int64 = FillPace.most, on db: borrowing Connection
-  ) throws(SQLiteError) -> Bool {
-    let progress = try db.statement(
-      "SELECT progress FROM indexes WHERE number = \(bind: index.number)")
-    guard try progress.step(), !progress.isNull(0) else { return true }
-    let first = progress.int64(0)
-    let next = try db.prepare(index.lastRow(after: first, limit: count))
-    let last = try next.step() && !next.isNull(0) ? next.int64(0) : nil
-    if let last { try index.fill(after: first, through: last, on: db) }
-    try db.run("UPDATE indexes SET progress = \(bind: last) WHERE number = \(bind: index.number)")
-    return last == nil
   }
 
   /// Rests between two steps of a long work, for a sixteenth of the time since the first one began, at least a millisecond. Nobody

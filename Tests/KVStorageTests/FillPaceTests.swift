@@ -79,7 +79,7 @@ import Testing
     var pace = FillPace(longest: .max)
     func step() throws -> Int64? {
       try storage.step(&pace) { (db, count) throws(SQLiteError) in
-        let isLast = try Storage.fill(index, count, on: db)
+        let isLast = try index.fill(count, on: db)
         return (try db.integer("SELECT progress FROM indexes"), isLast)
       }
     }

@@ -95,7 +95,7 @@ extension Storage {
   ) throws(StoreError) -> (isLast: Bool, bytes: Int) {
     try step(&pace) { (db, count) throws(SQLiteError) in
       let before = try db.usedBytes()
-      let isLast = try Self.fill(index, count, on: db)
+      let isLast = try index.fill(count, on: db)
       let bytes = try Self.charge(try db.usedBytes() - before, to: index, on: db)
       return ((isLast: isLast, bytes: bytes), isLast)
     }
