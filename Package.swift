@@ -25,6 +25,11 @@ let noReflection: [SwiftSetting] =
 /// What Swift emits as well: the valgrind of Debian 12 cannot read what clang emits otherwise.
 let olderDebugInformation: [CSetting] = isShipped ? [.unsafeFlags(["-gdwarf-4"])] : []
 
+/// A section for each function, so that the linker can drop those that nothing refers to, and put the others in order.
+let functionSections: [SwiftSetting] =
+  isShipped
+  ? [.unsafeFlags(["-Xfrontend", "-function-sections", "-Xfrontend", "-internalize-at-link"])] : []
+
 /// The library does not check at run time that nobody changes a variable while somebody else looks at it: such checks take up to a
 /// twentieth of a read. Debug builds, which the tests run, check it.
 let uncheckedExclusivity: [SwiftSetting] =
@@ -40,7 +45,8 @@ func room(
   let ofServer = name.hasPrefix("KVServer")
   return .target(
     name: name, dependencies: rooms,
-    swiftSettings: house + noRegex + uncheckedExclusivity + (ofServer ? [] : noReflection) + more)
+    swiftSettings: house + noRegex + functionSections + uncheckedExclusivity
+      + (ofServer ? [] : noReflection) + more)
 }
 
 /// The tests of one room.
@@ -123,9 +129,10 @@ let package = Package(
 
     // The shared library. Linker flags live here and nowhere else: on a target that tests link
     // they would leak into the test bundle and break it. Functions of the same code become one: nobody
-    // compares their addresses.
+    // compares their addresses. Those that a program uses first stand together: the kernel maps whole pieces of
+    // the file around what is used (scripts/startup_order.py).
     .target(
-      name: "kvstore", dependencies: ["KVStoreC"], exclude: ["exports.map"],
+      name: "kvstore", dependencies: ["KVStoreC"], exclude: ["exports.map", "startup.order"],
       swiftSettings: house + noRegex,
       linkerSettings: [
         .unsafeFlags([
@@ -134,6 +141,8 @@ let package = Package(
           "-Xlinker", "--version-script=Sources/kvstore/exports.map",
           "-Xlinker", "-z", "-Xlinker", "nodelete",
           "-Xlinker", "--gc-sections", "-Xlinker", "--icf=all",
+          "-Xlinker", "--symbol-ordering-file=Sources/kvstore/startup.order",
+          "-Xlinker", "--no-warn-symbol-ordering",
           "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
         ]),
         // Not in debug builds: a sanitizer's functions come from the program that loads the library.
