@@ -86,9 +86,22 @@ extension ByteScanner {
     return range.count == wanted.count
   }
 
+  /// Not 0 if one of eight bytes is a backslash.
+  @inlinable @inline(__always)
+  package static func slashes(_ word: UInt64) -> UInt64 {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let slash = word ^ (ones &* 0x5C)
+    return (slash &- ones) & ~slash & (ones &* 0x80)
+  }
+
   @inlinable @inline(__always)
   package func hasEscapes(_ range: Range<Int>) -> Bool {
     var at = range.lowerBound
+    while at &+ 8 <= range.upperBound {
+      let word = UnsafeRawPointer(base + at).loadUnaligned(as: UInt64.self)
+      if ByteScanner.slashes(word) != 0 { return true }
+      at &+= 8
+    }
     while at < range.upperBound {
       if base[at] == UInt8(ascii: "\\") { return true }
       at &+= 1

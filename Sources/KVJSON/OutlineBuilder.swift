@@ -32,8 +32,7 @@ struct OutlineBuilder: ~Copyable {
     case .backend(hasVersion: false): break
     case .backend(hasVersion: true):
       if !reserved.versionPath.isEmpty { _ = try object(member.value, at: index, in: scanner) }
-      outline.version = try version(
-        member.value, path: reserved.versionPath[...], in: scanner, depth: 1)
+      outline.version = version(member.value, path: reserved.versionPath[...], in: scanner)
     }
   }
 
@@ -101,18 +100,19 @@ struct OutlineBuilder: ~Copyable {
     return value
   }
 
-  /// The value at a path; nil if there is none, or none of the type that versions have.
+  /// The value at a path inside a value that has been validated; nil if there is none, or none of the type that
+  /// versions have.
   private func version(
     _ value: Range<Int>, path: Slice<UnsafeBufferPointer<UnsafeBufferPointer<UInt8>>>,
-    in scanner: ByteScanner, depth: Int
-  ) throws(JSONError) -> Range<Int>? {
+    in scanner: ByteScanner
+  ) -> Range<Int>? {
     guard let name = path.first else { return version(value, in: scanner) }
     guard scanner.base[value.lowerBound] == UInt8(ascii: "{") else { return nil }
-    var members = try MemberCursor(scanner, at: value.lowerBound, depth: depth)
+    var members = TrustedMembers(scanner, at: value.lowerBound)
     var found: Range<Int>?
-    while let member = try members.next() {
+    while let member = members.next() {
       guard scanner.text(member.name, equals: name) else { continue }
-      found = try version(member.value, path: path.dropFirst(), in: scanner, depth: depth + 1)
+      found = version(member.value, path: path.dropFirst(), in: scanner)
     }
     return found
   }

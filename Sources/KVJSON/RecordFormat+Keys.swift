@@ -52,7 +52,7 @@ extension ByteScanner {
 extension JSONValue {
   fileprivate func canBe(_ member: RecordFormat.IDMember) -> Bool {
     switch (self, member.kind) {
-    case (.string(let text), .text): !text.isEmpty && !text.utf8.contains(0)
+    case (.string(let text), .text): !text.isEmpty && !text.withBorrowedBytes { $0.contains(0) }
     case (.int, .integer): true
     default: false
     }

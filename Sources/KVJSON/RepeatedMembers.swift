@@ -121,6 +121,12 @@ extension ByteScanner {
   /// A hash of the bytes of a name, and whether it has escapes.
   @inline(__always)
   fileprivate func hash(of name: Range<Int>) -> (hash: UInt64, hasEscapes: Bool) {
+    // Most names are as short as that.
+    if name.count <= 8 {
+      let word = word(name.lowerBound, before: name.upperBound)
+      let hash = ByteScanner.mixed(UInt64(truncatingIfNeeded: name.count), word)
+      return (hash, ByteScanner.slashes(word) != 0)
+    }
     var hash = UInt64(truncatingIfNeeded: name.count)
     var slashes: UInt64 = 0
     var at = name.lowerBound
@@ -137,14 +143,6 @@ extension ByteScanner {
   private static func mixed(_ hash: UInt64, _ word: UInt64) -> UInt64 {
     let product = (hash ^ word) &* 0x9FB2_1C65_1E98_DF25
     return product ^ product &>> 32
-  }
-
-  /// Not 0 if one of the bytes is a backslash.
-  @inline(__always)
-  private static func slashes(_ word: UInt64) -> UInt64 {
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    let slash = word ^ (ones &* 0x5C)
-    return (slash &- ones) & ~slash & (ones &* 0x80)
   }
 
   /// Up to eight bytes from `position`, the first one lowest; 0 from `limit` on, which is after it.
