@@ -13,14 +13,8 @@ package import KVQuery
 /// `kv_index_edge(body, paths, side)` the west, east, south or north (0 to 3) of the places, or NULL. `paths`
 /// is a JSON array of names. `kv_sum` is in `SumFunction`.
 enum IndexFunctions {
-  /// The paths that were parsed lately: the same few texts come with every row.
-  private struct Known {
-    var keys: [RecordID: IndexKeys] = [:]
-    var words: [RecordID: IndexWords] = [:]
-  }
-
-  private static let known = Monitor(Known())
-  private static let maxKnown = 256
+  private static let knownKeys = ParsedPaths { IndexKeys(parsing: $0) }
+  private static let knownWords = ParsedPaths { IndexWords(parsing: $0) }
 
   static func register(on connection: OpaquePointer) throws(SQLiteError) {
     try register("kv_index_shape", parameters: 2, on: connection) { IndexFunctions.shape($0, $2) }
@@ -100,25 +94,11 @@ enum IndexFunctions {
 
   /// Nil for a text that is no array of names.
   static func keys(_ value: OpaquePointer?) -> IndexKeys? {
-    kept(value, \.keys) { IndexKeys(parsing: $0) }
+    knownKeys.value(of: bytes(value))
   }
 
   private static func words(_ value: OpaquePointer?) -> IndexWords? {
-    kept(value, \.words) { IndexWords(parsing: $0) }
-  }
-
-  private static func kept<T: Sendable>(
-    _ value: OpaquePointer?, _ cache: WritableKeyPath<Known, [RecordID: T]>, make: (String) -> T?
-  ) -> T? {
-    // By its bytes: members whose names only look the same have an index each.
-    let paths = RecordID(String(decoding: bytes(value), as: UTF8.self))
-    if let found = known.withLock({ $0[keyPath: cache][paths] }) { return found }
-    guard let made = make(paths.text) else { return nil }
-    known.withLock { known in
-      if known[keyPath: cache].count >= maxKnown { known[keyPath: cache] = [:] }
-      known[keyPath: cache][paths] = made
-    }
-    return made
+    knownWords.value(of: bytes(value))
   }
 
   /// Gives a value of an index to SQLite.
@@ -185,7 +165,7 @@ extension Statement {
     return false
   }
 
-  private static func areEqual(
+  static func areEqual(
     _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
   ) -> Bool {
     guard left.count == right.count, let start = left.baseAddress, let other = right.baseAddress
