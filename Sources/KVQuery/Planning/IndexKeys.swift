@@ -88,10 +88,18 @@ package final class IndexKeys: Sendable {
   package func change(
     from old: UnsafeRawBufferPointer, to new: UnsafeRawBufferPointer
   ) -> Change {
-    guard let before = plainRow(of: RawValue(entity: old)),
-      let after = plainRow(of: RawValue(entity: new))
-    else { return .several }
-    return before == after ? .none : .oneRow
+    let (before, after) = (RawValue(entity: old), RawValue(entity: new))
+    var change = Change.none
+    for path in paths {
+      guard let from = IndexKeys.plain(before, path), let to = IndexKeys.plain(after, path) else {
+        return .several
+      }
+      // Most changes leave most members as they are, and each text has a key.
+      if let from, let to, from.kind == .string, from.hasSameBytes(as: to) { continue }
+      guard let old = IndexValue(from), let new = IndexValue(to) else { return .several }
+      if old != new { change = .oneRow }
+    }
+    return change
   }
 
   /// The row of an entity that has no array at a path; nil for others, and where something has no key.

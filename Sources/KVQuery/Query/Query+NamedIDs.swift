@@ -12,6 +12,11 @@ extension Query {
   /// The keys that the filter names, beside whatever else it asks for; of several lists that a key would have to be in,
   /// the shortest. Nil if it names none.
   package var namedIDs: NamedIDs? {
+    // Most queries that name ids have one test of one member.
+    if format.id.count == 1, case .field(let path, let tests) = filter, tests.count == 1 {
+      guard path.isMember(format.id[0].name), let values = tests[0].values else { return nil }
+      return NamedIDs(ids: values.compactMap { format.key(ofEqual: [$0]) }, isExact: true)
+    }
     let (tests, others) = filter.conjunction
     var lists: [[JSONValue]] = []
     for member in format.id {

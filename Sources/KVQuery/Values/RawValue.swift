@@ -1,3 +1,5 @@
+internal import CScan
+internal import Glibc
 internal import KVJSON
 
 /// A value inside an entity's bytes, which were validated when they were stored. Nothing is decoded
@@ -53,14 +55,38 @@ struct RawValue {
     return try scanner.unescaped(inner).withUnsafeBufferPointer(body)
   }
 
+  /// Whether another value is written in the same way.
+  func hasSameBytes(as other: RawValue) -> Bool {
+    range.count == other.range.count
+      && memcmp(
+        scanner.base + range.lowerBound, other.scanner.base + other.range.lowerBound, range.count)
+        == 0
+  }
+
   /// The member of an object: the first one of that name.
   func member(_ name: [UInt8]) -> RawValue? {
-    var members = TrustedMembers(scanner, at: range.lowerBound)
-    return name.withUnsafeBufferPointer { wanted in
+    name.withUnsafeBufferPointer { wanted in
+      var found = kv_span()
+      if !wanted.isEmpty,
+        find(kv_member_name(bytes: wanted.baseAddress, length: wanted.count), &found)
+      {
+        guard found.end > 0 else { return nil }
+        return RawValue(scanner, Range(uncheckedBounds: (found.start, found.end)))
+      }
+      // A name in the object has escapes.
+      var members = TrustedMembers(scanner, at: range.lowerBound)
       while let member = members.next() {
         if scanner.text(member.name, equals: wanted) { return RawValue(scanner, member.value) }
       }
       return nil
+    }
+  }
+
+  /// False if it takes more to find the member; 0 is where it ends if there is none.
+  private func find(_ name: kv_member_name, _ found: inout kv_span) -> Bool {
+    withUnsafePointer(to: name) { name in
+      var names = kv_names(names: name, count: 1, slots: nil, mask: 0, seed: 0)
+      return kv_find_members(scanner.base, range.lowerBound, range.upperBound, &names, &found) == 0
     }
   }
 
