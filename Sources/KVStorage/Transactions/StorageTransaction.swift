@@ -117,7 +117,9 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
         guard let changed = try storage.changed(body, by: update, now, in: collection) else {
           continue
         }
-        try write(changed, .update, if: .none, collection: collection)
+        try write(
+          changed.id, changed.bytes, operation: .update, if: .none, collection: collection,
+          row: record.row)
         result.modified.append(changed.id)
       }
       return result
@@ -285,13 +287,14 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
       collection: collection)
   }
 
+  /// `row`: of the entity in the snapshot, if it is known; it is looked for otherwise.
   private func write(
     _ id: String, _ body: [UInt8]?, operation: PendingWrite.Operation, if condition: WriteCondition,
-    collection: String
+    collection: String, row: Int64? = nil
   ) throws(StoreError) {
     let key = RecordID(collection)
-    let isWritten = overlays[key]?.contains(id) ?? false
-    let row = isWritten ? nil : try stored(id, collection)?.number
+    var row = row
+    if row == nil, overlays[key]?.contains(id) != true { row = try stored(id, collection)?.number }
     overlays[key, default: TransactionOverlay()].set(id, body, row: row)
     writes.append(
       TransactionWrite(

@@ -64,9 +64,11 @@ struct TransactionOverlay: Sendable {
   private func matching(
     _ query: Query, _ order: TransactionOrder
   ) throws(StoreError) -> [(key: TransactionOrder.Key, body: [UInt8])] {
+    let candidates = candidates(query)
+    guard !candidates.isEmpty else { return [] }
     let matcher = query.matcher
     var found: [(key: TransactionOrder.Key, body: [UInt8])] = []
-    for (id, entry) in candidates(query) {
+    for (id, entry) in candidates {
       guard let body = entry.body else { continue }
       do throws(QueryError) {
         guard try matcher?.matches(body) ?? true else { continue }

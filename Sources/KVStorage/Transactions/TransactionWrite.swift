@@ -18,6 +18,9 @@ enum TransactionRecord: Sendable {
   case row(Int64)
   /// What the transaction itself has written.
   case own([UInt8])
+
+  /// The row of the snapshot; nil for what the transaction has written.
+  var row: Int64? { if case .row(let number) = self { number } else { nil } }
 }
 
 /// A row that a query has found.
