@@ -65,7 +65,7 @@ WORKS = [
         "queries/s",
         None,
         None,
-        "halves bodies",
+        "bodies halves",
     ),
     Work("W5", "equality, indexed, 1 %, both safe", "queries/s", None, None, "W5 safe"),
     Work("W6", "range + sort + limit 20, both safe", "queries/s", None, None, "W6 safe"),
@@ -78,6 +78,7 @@ WORKS = [
 AGAINST = {
     "queued": "with a queue",
     "bodies": "reading all bodies",
+    "halves": "two threads that read half of the bodies each",
     "safe": "each body copied, its checksum computed",
 }
 

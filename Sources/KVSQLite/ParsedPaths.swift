@@ -10,7 +10,7 @@ final class ParsedPaths<Value: Sendable>: Sendable {
   private static var capacity: Int { 256 }
 
   private let make: @Sendable (String) -> Value?
-  /// By their checksums, of each at most one: a text is looked for at each change of an entity.
+  /// At most one text for each checksum: one is looked for at each change of an entity.
   private let known = Monitor<[Int64: Entry]>([:])
 
   /// `make`: nil for a text that is no array of names.

@@ -56,6 +56,7 @@ def test_no_symbols(copy: Path) -> None:
     code, output = run(copy, "check-library")
     assert code == 1
     assert "not ok: the split-off symbols are those of this library" in output
+    assert "not ok: what programs use first stands together" in output
 
 
 def test_no_program(copy: Path) -> None:

@@ -73,7 +73,7 @@ struct RawValue {
         guard found.end > 0 else { return nil }
         return RawValue(scanner, Range(uncheckedBounds: (found.start, found.end)))
       }
-      // A name in the object has escapes.
+      // The name is empty, or one in the object has escapes.
       var members = TrustedMembers(scanner, at: range.lowerBound)
       while let member = members.next() {
         if scanner.text(member.name, equals: wanted) { return RawValue(scanner, member.value) }
