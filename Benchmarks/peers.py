@@ -46,6 +46,14 @@ WORKS = [
     Work("first", "first of all in order, indexed", "queries/s", 0.5),
     Work("W9", "change one member of 20,000", "entities/s", 1, (9.1, 2.7, 0.86)),
     Work("W10", "remove 20,130 by a filter", "entities/s", 0.9, (2.28, 2.69, 0.85)),
+    Work(
+        "W3 lists",
+        "find 1,000 by their ids, both so",
+        "entities/s",
+        None,
+        None,
+        "W3 together",
+    ),
     Work("W1", "bulk save, both with a queue", "entities/s", None, None, "W1 queued"),
     Work("W2", "single saves, both with a queue", "entities/s", None, None, "W2 queued"),
     Work("W9", "change one member, both with a queue", "entities/s", None, None, "W9 queued"),
@@ -76,6 +84,7 @@ WORKS = [
 
 #: What the program by hand does, by the last word of its work.
 AGAINST = {
+    "together": "1,000 in a transaction",
     "queued": "with a queue",
     "bodies": "reading all bodies",
     "halves": "two threads that read half of the bodies each",
