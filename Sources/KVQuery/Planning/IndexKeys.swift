@@ -66,7 +66,10 @@ package final class IndexKeys: Sendable {
   /// How many rows an entity has.
   package func rowCount(of entity: UnsafeRawBufferPointer) -> Int {
     let root = RawValue(entity: entity)
-    return plainRow(of: root) != nil ? 1 : combinations(of: root)?.count ?? 0
+    let isPlain = paths.allSatisfy { path in
+      IndexKeys.plain(root, path).map { IndexValue($0) != nil } ?? false
+    }
+    return isPlain ? 1 : combinations(of: root)?.count ?? 0
   }
 
   /// One column of the row of an entity that has one row; nil if it has none.
@@ -100,17 +103,6 @@ package final class IndexKeys: Sendable {
       if old != new { change = .oneRow }
     }
     return change
-  }
-
-  /// The row of an entity that has no array at a path; nil for others, and where something has no key.
-  private func plainRow(of root: RawValue?) -> [IndexValue]? {
-    var row: [IndexValue] = []
-    row.reserveCapacity(paths.count)
-    for path in paths {
-      guard let value = IndexKeys.plain(root, path), let key = IndexValue(value) else { return nil }
-      row.append(key)
-    }
-    return row
   }
 
   private func combinations(of root: RawValue?) -> [[IndexValue]]? {

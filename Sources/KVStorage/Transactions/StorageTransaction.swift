@@ -117,9 +117,7 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
         guard let changed = try storage.changed(body, by: update, now, in: collection) else {
           continue
         }
-        try write(
-          changed.id, changed.bytes, operation: .update, if: .none, collection: collection,
-          row: record.row)
+        try write(changed, .update, if: .none, collection: collection, row: record.row)
         result.modified.append(changed.id)
       }
       return result
@@ -280,11 +278,11 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
 
   private func write(
     _ entity: SavedEntity, _ operation: PendingWrite.Operation, if condition: WriteCondition,
-    collection: String
+    collection: String, row: Int64? = nil
   ) throws(StoreError) {
     try write(
-      entity.id, entity.bytes, operation: operation, if: condition,
-      collection: collection)
+      entity.id, entity.bytes, operation: operation, if: condition, collection: collection,
+      row: row)
   }
 
   /// `row`: of the entity in the snapshot, if it is known; it is looked for otherwise.
