@@ -213,6 +213,14 @@ let package = Package(
     .executableTarget(
       name: "storage-saver", dependencies: ["KVStorage", "KVSync", "KVQuery", "KVJSON", "KVBase"],
       path: "Tests/StorageSaver", swiftSettings: house),
+    // What libFuzzer runs (Tests/Fuzz/run), and the replay of its stored corpora.
+    .target(
+      name: "KVFuzzTargets",
+      dependencies: [
+        "KVAppSync", "KVTransport", "KVSync", "KVModels", "KVQuery", "KVJSON", "KVBase",
+      ],
+      path: "Tests/KVFuzzTargets", swiftSettings: house),
+    .testTarget(name: "KVFuzzTests", dependencies: ["KVFuzzTargets"], swiftSettings: house),
     tests(of: "KVObjects", with: ["KVStorage", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
     tests(of: "KVTransport"),
     tests(of: "KVKinvey", with: ["KVTransport", "KVSync", "KVQuery", "KVJSON"]),

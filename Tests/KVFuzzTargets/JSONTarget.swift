@@ -3,9 +3,8 @@
 
 import KVJSON
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let bytes = UnsafeRawBufferPointer(start: data, count: count)
+func fuzzJSON(_ input: UnsafeBufferPointer<UInt8>) {
+  let bytes = UnsafeRawBufferPointer(input)
   checkAgreement(bytes)
   checkSplitting(bytes)
   if let outline = try? EntityScanner.outline(of: bytes) {
@@ -13,7 +12,6 @@ public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     checkEditing(bytes, outline)
     checkFormats(bytes, outline)
   }
-  return 0
 }
 
 private func checkAgreement(_ bytes: UnsafeRawBufferPointer) {
@@ -114,9 +112,4 @@ private func checkFormats(_ bytes: UnsafeRawBufferPointer, _ outline: EntityOutl
     check(
       other.id == format.key(of: Array(bytes)), "the key of a record differs from its outline's")
   }
-}
-
-/// What libFuzzer reports as a crash.
-private func check(_ condition: Bool, _ message: @autoclosure () -> String) {
-  guard condition else { fatalError(message()) }
 }

@@ -35,13 +35,10 @@ private func query(_ number: UInt8) -> Query? {
     ? try? Query(filter: filters[index]) : try? Query(format: formats[index - filters.count])
 }
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let bytes = UnsafeBufferPointer(start: data, count: count)
-  guard let number = bytes.first else { return 0 }
+func fuzzEvaluator(_ bytes: UnsafeBufferPointer<UInt8>) {
+  guard let number = bytes.first else { return }
   guard let query = query(number) else { fatalError("query \(number) of the lists cannot be read") }
   check(query, Array(bytes.dropFirst()))
-  return 0
 }
 
 private func check(_ query: Query, _ entity: [UInt8]) {
@@ -59,9 +56,4 @@ private func check(_ query: Query, _ entity: [UInt8]) {
   check(key == sorter.key(of: printed), "the order depends on how the entity is printed")
   let again = try? JSONValue(parsing: Projection(paths).apply(to: printed))
   check((try? JSONValue(parsing: shown)) == again, "so does what is shown of it")
-}
-
-/// What libFuzzer reports as a crash.
-private func check(_ condition: Bool, _ message: @autoclosure () -> String) {
-  guard condition else { fatalError(message()) }
 }

@@ -6,29 +6,21 @@ import KVBase
 import KVJSON
 import KVModels
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let bytes = UnsafeBufferPointer(start: data, count: count)
+func fuzzSchema(_ bytes: UnsafeBufferPointer<UInt8>) {
   let cut = bytes.firstIndex(of: 0) ?? bytes.endIndex
   let text = String(decoding: bytes[..<cut], as: UTF8.self)
   let schema: ModelSchema
   do throws(SchemaError) { schema = try ModelSchema(sdl: text) } catch {
     let lines = text.utf8.count(where: { $0 == 0x0A || $0 == 0x0D }) + 1
     check((1...lines).contains(error.location.line), "an error is past the end")
-    return 0
+    return
   }
   check(SchemaChanges(from: schema, to: schema).isAdditive, "a schema differs from itself")
-  let record = Array(bytes[min(cut + 1, count)...])
+  let record = Array(bytes[min(cut + 1, bytes.count)...])
   for model in schema.models {
     check(!model.primaryKey.isEmpty, "a model has no key")
     let validator = ModelValidator(model, in: schema)
     guard let completed = try? validator.completed(record) else { continue }
     check((try? validator.completed(completed)) == completed, "a record is completed twice")
   }
-  return 0
-}
-
-/// What libFuzzer reports as a crash.
-private func check(_ condition: Bool, _ message: @autoclosure () -> String) {
-  guard condition else { fatalError(message()) }
 }

@@ -5,11 +5,9 @@
 import KVJSON
 import KVQuery
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let bytes = UnsafeBufferPointer(start: data, count: count)
+func fuzzGrouping(_ bytes: UnsafeBufferPointer<UInt8>) {
   let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false).map { Array($0) }
-  guard let first = lines.first else { return 0 }
+  guard let first = lines.first else { return }
   let text = String(decoding: first, as: UTF8.self)
   let entities = Array(lines.dropFirst())
   if first.first == UInt8(ascii: "{") {
@@ -17,7 +15,6 @@ public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   } else if let function = ReduceFunction(text) {
     check(Grouping(keys: [Path("a")], members: function.members), entities)
   }
-  return 0
 }
 
 private func check(_ grouping: Grouping, _ lines: [[UInt8]]) {
@@ -48,9 +45,4 @@ private func results(_ grouping: Grouping, _ entities: [[UInt8]]) -> [JSONObject
 
 private func text(_ results: [JSONObject]) -> String {
   JSONValue.array(results.map { .object($0) }).text
-}
-
-/// What libFuzzer reports as a crash.
-private func check(_ condition: Bool, _ message: @autoclosure () -> String) {
-  guard condition else { fatalError(message()) }
 }

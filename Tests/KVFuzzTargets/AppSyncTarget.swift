@@ -10,10 +10,8 @@ import KVQuery
 import KVSync
 import KVTransport
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let bytes = UnsafeBufferPointer(start: data, count: count)
-  guard let schema, let first = bytes.first else { return 0 }
+func fuzzAppSync(_ bytes: UnsafeBufferPointer<UInt8>) {
+  guard let schema, let first = bytes.first else { return }
   let given = Array(bytes.dropFirst())
   let api = API(given, status: first & 0x80 == 0 ? 200 : 400 + Int(first & 0x0F))
   var configuration = AppSyncConfiguration(
@@ -29,7 +27,6 @@ public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   case 5: write(.delete(id: "a", if: .none), remote)
   default: listen(AppSyncLive(remote, schema))
   }
-  return 0
 }
 
 private let record = Array(#"{"id":"a","title":"T","tags":["x"],"_version":1}"#.utf8)
@@ -122,9 +119,4 @@ private final class API: AppSyncTransport, MessageSocket, Sendable {
   func send(_ text: [UInt8]) throws(TransportError) {}
 
   func close() {}
-}
-
-/// What libFuzzer reports as a crash.
-private func check(_ condition: Bool, _ message: @autoclosure () -> String) {
-  guard condition else { fatalError(message()) }
 }

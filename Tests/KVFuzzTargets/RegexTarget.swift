@@ -5,17 +5,14 @@
 import KVJSON
 import KVQuery
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let input = UnsafeBufferPointer(start: data, count: count)
+func fuzzRegex(_ input: UnsafeBufferPointer<UInt8>) {
   guard let flags = input.first, let end = input.firstIndex(of: UInt8(ascii: "\n")), end > 0 else {
-    return 0
+    return
   }
   let options = zip("imsx", [1, 2, 4, 8]).filter { flags & $1 != 0 }.map { String($0.0) }.joined()
   let source = String(decoding: input[1..<end], as: UTF8.self)
   let text = String(decoding: input[(end + 1)...], as: UTF8.self)
   check(source, options: options, in: text)
-  return 0
 }
 
 private func check(_ source: String, options: String, in text: String) {

@@ -4,17 +4,14 @@
 import KVJSON
 import KVQuery
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let bytes = UnsafeBufferPointer(start: data, count: count)
+func fuzzQuery(_ bytes: UnsafeBufferPointer<UInt8>) {
   let cut = bytes.firstIndex(of: 0x0A) ?? bytes.endIndex
   let text = String(decoding: bytes[..<cut], as: UTF8.self)
-  let entity = Array(bytes[min(cut + 1, count)...])
-  guard let query = try? Query(filter: text) else { return 0 }
+  let entity = Array(bytes[min(cut + 1, bytes.count)...])
+  guard let query = try? Query(filter: text) else { return }
   let again = try? Query(filter: query.filterText)
   check(again?.filterText == query.filterText, "a filter does not survive printing")
   checkEvaluation(query, entity)
-  return 0
 }
 
 private func checkEvaluation(_ query: Query, _ entity: [UInt8]) {
@@ -35,9 +32,4 @@ private func paths(of predicate: Predicate) -> [Path] {
   case .and(let parts), .or(let parts), .nor(let parts): parts.flatMap { paths(of: $0) }
   case .field(let path, _): [path]
   }
-}
-
-/// What libFuzzer reports as a crash.
-private func check(_ condition: Bool, _ message: @autoclosure () -> String) {
-  guard condition else { fatalError(message()) }
 }

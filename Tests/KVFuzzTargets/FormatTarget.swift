@@ -4,18 +4,15 @@
 import KVJSON
 import KVQuery
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let bytes = UnsafeBufferPointer(start: data, count: count)
+func fuzzFormat(_ bytes: UnsafeBufferPointer<UInt8>) {
   let lines = bytes.split(separator: 0x0A, maxSplits: 2, omittingEmptySubsequences: false)
   let format = String(decoding: lines[0], as: UTF8.self)
   let arguments = lines.count > 1 ? String(decoding: lines[1], as: UTF8.self) : ""
-  guard let query = try? Query(format: format, arguments: arguments) else { return 0 }
+  guard let query = try? Query(format: format, arguments: arguments) else { return }
   let entity = lines.count > 2 ? Array(lines[2]) : Array(#"{"a":[{"b":1},null,"x"]}"#.utf8)
   check(query, readAs: try? Query(filter: query.filterText), entity)
   let (text, values) = query.filter.format
   check(query, readAs: try? Query(format: text, arguments: JSONValue.array(values).text), entity)
-  return 0
 }
 
 private func check(_ query: Query, readAs again: Query?, _ entity: [UInt8]) {
