@@ -13,22 +13,19 @@ package struct SimulatedWorlds: Sendable {
 
   private let worlds: [(kind: WorldKind, seed: Seed)]
 
-  /// What the environment asks for. `KV_WORLDS`: how many of each kind, otherwise `count`. Those of Kinvey's backend are drawn
-  /// anew each time; those of AppSync's are the same each time, unless `KV_APPSYNC_START` draws others. `KV_TEST_SEED`: only
-  /// this one, of both kinds.
+  /// What the environment asks for. `KV_WORLDS`: how many of each kind, otherwise `count`. `KV_WORLDS_START`: the number that
+  /// their seeds are drawn from; without it they are different ones each time. `KV_TEST_SEED`: only this world, of both kinds.
   package init(count: Int = 50) {
-    var drawn = Seed()
-    print("worlds from \(drawn)")
     guard Self.variable("KV_TEST_SEED") == nil else {
-      worlds = WorldKind.allCases.map { ($0, drawn) }
+      worlds = WorldKind.allCases.map { ($0, Seed()) }
       return
     }
-    let start = Self.variable("KV_APPSYNC_START").flatMap { UInt64($0) }
-    var fixed = Seed(start ?? 20_240_521)
+    var drawn = Self.variable("KV_WORLDS_START").flatMap { UInt64($0) }.map { Seed($0) } ?? Seed()
+    print("worlds from KV_WORLDS_START=\(drawn.value)")
     let count = Self.variable("KV_WORLDS").flatMap { Int($0) } ?? count
-    worlds =
-      (0..<count).map { _ in (.keyValue, Seed(drawn.next() >> 1)) }
-      + (0..<count).map { _ in (.appSync, Seed(fixed.next() >> 1)) }
+    worlds = WorldKind.allCases.flatMap { kind in
+      (0..<count).map { _ in (kind, Seed(drawn.next() >> 1)) }
+    }
   }
 
   package static func variable(_ name: String) -> String? {

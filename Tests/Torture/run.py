@@ -32,7 +32,7 @@ def worlds(count: int, directory: Path) -> dict[str, Any]:
     file = directory / "worlds.json"
     environment = os.environ | {
         "KV_WORLDS": str(count),
-        "KV_APPSYNC_START": str(secrets.randbits(48)),
+        "KV_WORLDS_START": str(secrets.randbits(48)),
         "KV_WORLDS_REPORT": str(file),
     }
     run(WORLDS.split(), environment)
