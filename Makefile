@@ -8,7 +8,7 @@ DESTDIR ?=
 # The header is the one place that knows the version.
 VERSION := $(shell awk '/define KV_VERSION_(MAJOR|MINOR|PATCH)/ { v = v d $$3; d = "." } END { print v }' include/kvstore.h)
 
-.PHONY: help docs lib wheel go-static deb dist packages-check demo demo-cluster demo-models test torture bench install uninstall format lint setup clean
+.PHONY: help docs lib wheel go-static deb dist packages-check demo demo-cluster demo-models test test-all torture bench install uninstall format lint setup clean
 
 help:
 	@echo 'make lib        build/lib/libkvstore.so and build/bin/kvstored'
@@ -20,9 +20,10 @@ help:
 	@echo 'make demo       C, Python and Go share a collection of real cities, offline and online'
 	@echo 'make demo-cluster   the same on PostgreSQL with a standby, two kvstored and haproxy, of which some are killed'
 	@echo 'make demo-models    typed models of a GraphQL schema, offline, then with a stand-in for AppSync and live'
-	@echo 'make test       every test; ONLY="swift python" runs some (scripts/test.py --list)'
+	@echo 'make test       the tests of every change, 15 minutes; ONLY="swift python" runs some (scripts/test.py --list)'
+	@echo 'make test-all   all tests, 40 minutes'
 	@echo 'make packages-check   installs the packages into fresh Debian systems; as root, some minutes'
-	@echo 'make torture    WORLDS=20000 simulated worlds of each backend, SECONDS=300 of bad network, KILLS=500, fuzzing, all Swift tests under the address sanitizer: build/torture.json'
+	@echo 'make torture    WORLDS=20000 simulated worlds of each backend, SECONDS=300 of bad network, KILLS=500, fuzzing, all Swift tests with threads under the thread sanitizer: build/torture.json'
 	@echo 'make bench      measures against hand-written C; writes docs/benchmarks.json, docs/benchmarks.md'
 	@echo 'make install    headers, library, pkg-config, CMake and kvstored into PREFIX ($(PREFIX)); LIBDIR, DESTDIR work'
 	@echo 'make uninstall  removes what install put there'
@@ -77,13 +78,17 @@ test: lib
 	@scripts/setup test
 	@build/venv/bin/python scripts/test.py $(ONLY)
 
+test-all: lib
+	@scripts/setup test
+	@build/venv/bin/python scripts/test.py --all
+
 torture: lib
 	@scripts/setup test
 	@build/venv/bin/python Tests/Torture/run.py $(or $(WORLDS),20000) $(or $(SECONDS),300) $(or $(KILLS),500)
 	@KVSTORED_TEST_STORAGE=postgres KVSTORE_LIBRARY=build/lib/libkvstore.so LD_LIBRARY_PATH=build/lib \
 	  scripts/with-postgres build/venv/bin/python Tests/Differential/differential.py 20000
 	@Tests/Fuzz/run --seconds $(or $(SECONDS),300)
-	@build/venv/bin/python scripts/test.py address-all
+	@build/venv/bin/python scripts/test.py threads-all
 
 bench: lib
 	@scripts/setup bench
@@ -98,7 +103,7 @@ format: setup
 	gofmt -w bindings/go examples/go Tests/AppSync/programs/go
 
 lint: setup
-	@build/venv/bin/python scripts/test.py lint
+	@build/venv/bin/python scripts/lint.py
 
 setup:
 	@scripts/setup build demo test

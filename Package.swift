@@ -247,8 +247,8 @@ let package = Package(
   ]
 )
 
-// KVSTORE_TESTS="KVJSONTests KVQueryTests": only these tests are built, and what they look into.
-if let names = Context.environment["KVSTORE_TESTS"] {
+// KVSTORE_ONLY="KVJSONTests kvstored": only these targets are built, with what they look into, and their products.
+if let names = Context.environment["KVSTORE_ONLY"] {
   let targets = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
   var kept: Set<String> = []
   var waiting = names.split(separator: " ").map(String.init)
@@ -262,5 +262,5 @@ if let names = Context.environment["KVSTORE_TESTS"] {
     }
   }
   package.targets.removeAll { !kept.contains($0.name) }
-  package.products = []
+  package.products.removeAll { !kept.contains($0.name) }
 }

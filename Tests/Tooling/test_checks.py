@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-import test as suite  # noqa: E402
+from testing import counting  # noqa: E402
 
 
 def run(copy: Path, *command: str) -> tuple[int, str]:
@@ -79,13 +79,13 @@ def test_no_program(copy: Path) -> None:
 )
 def test_no_test(output: str, passed: int, failed: int) -> None:
     """A filter that matches no test is a failure; a tool that does not count is one check."""
-    assert suite.count(output, succeeded=True) == suite.Tally(passed, failed)
+    assert counting.count(output, succeeded=True) == counting.Tally(passed, failed)
 
 
 def test_excerpt() -> None:
     """A failure is shown wherever in the output it stands, and long lines are cut."""
     lines = ["✘ Test a() recorded an issue", *(f"{number}" for number in range(300)), "x" * 2000]
-    shown = suite.excerpt("\n".join(lines)).splitlines()
+    shown = counting.excerpt("\n".join(lines)).splitlines()
     assert shown[0] == lines[0]
     assert shown[1] == "..."
-    assert len(shown[-1]) == suite.LINE_LIMIT
+    assert len(shown[-1]) == counting.LINE_LIMIT
