@@ -44,6 +44,17 @@ package struct Connection: ~Copyable {
     }
     raw = opened
     log?.follow(raw)
+    distrustFile()
+  }
+
+  /// Lets the file run nothing of its own. `Database` lifts parts of that once it has looked at the schema.
+  private func distrustFile() {
+    kv_sqlite_configure(raw, SQLITE_DBCONFIG_DEFENSIVE, 1)
+    for option in [
+      SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
+    ] {
+      kv_sqlite_configure(raw, option, 0)
+    }
   }
 
   /// A path as a part of a URI.

@@ -13,9 +13,15 @@ extension Database {
     /// How long the lock that readers share may be held while nobody reads, in milliseconds: see `SharedReadLock`. 0: it is not used.
     package var sharedReadLockMilliseconds = 10
 
+    /// Statements that make the triggers which the file may have, by what its tables say. A file with any other one is
+    /// refused, and so is one with a view.
+    package var knownTriggers: @Sendable (borrowing Connection) throws(SQLiteError) -> [String] = {
+      (_: borrowing Connection) throws(SQLiteError) in []
+    }
+
     /// Whether triggers of the file may write to FTS5's tables, which SQLite 3.40 does not call harmless. Only
-    /// the writer is allowed to. All functions of ours are pure or barred from schemas, and no extension is
-    /// ever loaded, so that a foreign schema gains nothing by it.
+    /// the writer is allowed to, and triggers run only if they are known ones. All functions of ours are pure or barred from
+    /// schemas, and no extension is ever loaded.
     package var trustsSchema = false
 
     package init(path: String, applicationId: Int32) {

@@ -47,10 +47,12 @@ extension Database {
       try mark(connection, configuration.applicationId)
       try enterWAL(connection)
     }
+    // Steps of the schema run no trigger: those that are there have not been looked at yet.
     if configuration.trustsSchema {
       kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
     }
-    try migrate(connection, newFile: newFile, migrations)
+    try migrate(connection, configuration, newFile: newFile, migrations)
+    kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)
     kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     connection.lookAtDisk()
     return PooledConnection(connection)
@@ -70,8 +72,6 @@ extension Database {
     _ connection: borrowing Connection, _ configuration: Configuration
   ) throws(SQLiteError) {
     connection.setBusyTimeout(configuration.busyTimeout)
-    kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_DEFENSIVE, 1)
-    kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     // What is deleted is overwritten where that costs no writing: else deleting would need as much room in the log as
     // what is deleted.
     try connection.execute(
@@ -113,14 +113,20 @@ extension Database {
   }
 
   /// Runs the missing steps in one transaction. The version is looked at inside it, so that of
-  /// several processes one migrates and the others find it done.
+  /// several processes one migrates and the others find it done. Afterwards the schema must be one of ours; if it is not, nothing
+  /// was changed.
   private static func migrate(
-    _ connection: borrowing Connection, newFile: String?, _ migrations: [Migration]
+    _ connection: borrowing Connection, _ configuration: Configuration, newFile: String?,
+    _ migrations: [Migration]
   ) throws(SQLiteError) {
     let supported = Int64(migrations.count)
     let current = try connection.integer("PRAGMA user_version") ?? 0
     try refuse(newer: Int32(truncatingIfNeeded: current), than: migrations.count)
-    if current == supported { return }
+    if current == supported {
+      try connection.beginSnapshot()
+      defer { try? connection.run(Connection.Control.rollback) }
+      return try SchemaCheck.run(on: connection, known: configuration.knownTriggers)
+    }
     try connection.transaction(.full) { (connection) throws(SQLiteError) in
       let version = try connection.integer("PRAGMA user_version") ?? 0
       try refuse(newer: Int32(truncatingIfNeeded: version), than: migrations.count)
@@ -129,6 +135,7 @@ extension Database {
       } else {
         for step in migrations.dropFirst(Int(version)) { try step.run(connection) }
       }
+      try SchemaCheck.run(on: connection, known: configuration.knownTriggers)
       try connection.execute("PRAGMA user_version = \(supported)")
     }
   }

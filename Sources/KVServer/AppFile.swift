@@ -1,3 +1,4 @@
+internal import Glibc
 internal import KVJSON
 internal import KVServerCore
 internal import KVServerLogic
@@ -21,7 +22,12 @@ enum AppFile {
   /// What the file says; nil: there is none, or it has no app.
   static func read(from directory: String) throws(Server.Failure) -> Loaded? {
     let path = directory + "/" + name
-    guard let text = try? TextFile.read(path) else { return nil }
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return nil }
+    let text: String
+    do { text = try TextFile.readOwn(path, isSecret: true) } catch {
+      throw Server.Failure(error.description)
+    }
     do throws(Arguments.Misuse) {
       var configuration = Server.Configuration(data: directory)
       try configuration.apply(try ConfigurationFile.options(in: text))

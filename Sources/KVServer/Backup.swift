@@ -36,8 +36,12 @@ enum Backup {
     _ database: String, _ app: String, to directory: String
   ) throws(Server.Failure) {
     do throws(TextFile.Failure) {
-      if access(app, F_OK) == 0 {
-        try TextFile.write(try TextFile.read(app), to: directory + "/" + AppFile.name)
+      // Beside the database are its log and the index of that.
+      for suffix in ["", "-wal", "-shm", "-journal"] { try FileTrust.checkFile(database + suffix) }
+      var status = stat()
+      if lstat(app, &status) == 0 {
+        let text = try TextFile.readOwn(app, isSecret: false)
+        try TextFile.write(text, to: directory + "/" + AppFile.name)
       }
     } catch {
       throw Server.Failure(error.description)

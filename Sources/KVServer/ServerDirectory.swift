@@ -1,4 +1,7 @@
 internal import Glibc
+internal import KVServerCore
+internal import KVServerSQLite
+
 /// The directory that a server keeps its data in, and the lock that keeps a second server out of it.
 struct ServerDirectory: ~Copyable {
   let path: String
@@ -12,11 +15,18 @@ struct ServerDirectory: ~Copyable {
     (self.path, self.lock, self.isNew) = (path, lock, isNew)
   }
 
-  /// Makes the directory, unless it exists; true: it did not.
+  /// Makes the directory, unless it exists; true: it did not. One that all users can write to is refused.
   @discardableResult
   static func make(_ path: String) throws(Server.Failure) -> Bool {
     if mkdir(path, 0o700) == 0 { return true }
     guard errno == EEXIST else { throw failure("make", path) }
+    do throws(FileTrust.Failure) {
+      try FileTrust.checkDirectory(path)
+      let database = SQLiteStore.file(in: path)
+      for suffix in ["", "-wal", "-shm", "-journal"] { try FileTrust.checkFile(database + suffix) }
+    } catch {
+      throw Server.Failure(error.description)
+    }
     return false
   }
 
@@ -25,7 +35,7 @@ struct ServerDirectory: ~Copyable {
   private static func lock(_ path: String) throws(Server.Failure) -> Int32 {
     let file = file(in: path)
     while true {
-      let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      let descriptor = open(file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
       guard descriptor >= 0 else { throw failure("write", file) }
       // The lock goes with the process, however that ends; the file stays.
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {

@@ -26,7 +26,8 @@ struct EpochFile: Sendable {
   /// Reads its content; nil if there is none, or if the database or the file itself is not the one that was there when it was
   /// written.
   func read() -> Content? {
-    guard let text = try? TextFile.read(path), let json = try? JSONValue(parsing: text),
+    guard let text = try? TextFile.readOwn(path, isSecret: false),
+      let json = try? JSONValue(parsing: text),
       let epoch = json["epoch"]?.stringValue, let generation = json["generation"]?.intValue,
       let own = json["file"]?.stringValue, let other = json["database"]?.stringValue,
       own == Self.identity(of: path), other == Self.identity(of: database)

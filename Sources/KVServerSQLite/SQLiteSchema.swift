@@ -12,6 +12,28 @@ enum SQLiteSchema {
   /// "KVSD", in the header of the file.
   static let applicationId: Int32 = 0x4B56_5344
 
+  /// How the file is opened.
+  static func configuration(_ path: String) -> Database.Configuration {
+    var configuration = Database.Configuration(path: path, applicationId: applicationId)
+    configuration.knownTriggers = { (connection: borrowing Connection) throws(SQLiteError) in
+      try indexes(on: connection).map(\.create)
+    }
+    return configuration
+  }
+
+  private static func indexes(
+    on connection: borrowing Connection
+  ) throws(SQLiteError) -> [IndexTable] {
+    let rows = try connection.prepare("SELECT number, spec, collection FROM indexes")
+    var indexes: [IndexTable] = []
+    while try rows.step() {
+      guard let spec = try? IndexSpec(stored: rows.text(1) ?? "") else { continue }
+      let table = EntityCollection.table(rows.int64(2))
+      indexes.append(IndexTable(number: rows.int64(0), spec, on: table))
+    }
+    return indexes
+  }
+
   static let migrations = [
     Database.Migration(
       sql: """
@@ -155,15 +177,10 @@ enum SQLiteSchema {
         """),
     // The triggers of ordered indexes did the same before, at a higher price.
     Database.Migration { (connection: borrowing Connection) throws(SQLiteError) in
-      let rows = try connection.prepare("SELECT number, spec, collection FROM indexes")
-      var indexes: [IndexTable] = []
-      while try rows.step() {
-        guard let spec = try? IndexSpec(stored: rows.text(1) ?? ""), case .ordered = spec.kind
-        else { continue }
-        let table = EntityCollection.table(rows.int64(2))
-        indexes.append(IndexTable(number: rows.int64(0), spec, on: table))
+      for index in try indexes(on: connection) {
+        guard case .ordered = index.spec.kind else { continue }
+        try connection.execute(index.renewTriggers)
       }
-      for index in indexes { try connection.execute(index.renewTriggers) }
     },
   ]
 

@@ -59,8 +59,7 @@ package final class SQLiteStore: ServerStore {
     in directory: String, _ settings: Settings, log: Log
   ) throws(Failure) {
     let file = Self.file(in: directory)
-    var configuration = Database.Configuration(
-      path: file, applicationId: SQLiteSchema.applicationId)
+    var configuration = SQLiteSchema.configuration(file)
     configuration.durability = settings.isDurable ? .full : .normal
     configuration.cacheKiB = Int32(clamping: settings.cacheMiB * 1024)
     let database: Database

@@ -13,16 +13,15 @@ enum IndexRepair {
   static func remakeConfused(_ db: borrowing Connection) throws(SQLiteError) {
     let indexes = try all(on: db)
     let look = Dictionary(grouping: indexes) { names(of: $0.spec) }
-    for index in indexes {
+    try remake(on: db) { index in
       let names = names(of: index.spec)
-      guard !names.utf8.allSatisfy({ $0 < 0x80 }) || (look[names]?.count ?? 0) > 1 else { continue }
-      try remake(index, on: db)
+      return !names.utf8.allSatisfy { $0 < 0x80 } || (look[names]?.count ?? 0) > 1
     }
   }
 
   /// Makes indexes with totals anew: these were sums of integers, and knew of no other number.
   static func remakeTotals(_ db: borrowing Connection) throws(SQLiteError) {
-    for index in try all(on: db) where index.spec.hasTotals { try remake(index, on: db) }
+    try remake(on: db) { $0.spec.hasTotals }
   }
 
   /// Makes the triggers of ordered indexes anew.
@@ -75,10 +74,19 @@ enum IndexRepair {
   }
 
   /// All at once: a process that dies meanwhile leaves the file as it was.
+  ///
+  /// Totals are kept by triggers, so these have to run. First all of them become those of this version: any other one is refused.
   private static func remake(
-    _ index: IndexTable, on db: borrowing Connection
+    on db: borrowing Connection, where isWrong: (IndexTable) -> Bool
   ) throws(SQLiteError) {
-    try db.execute(index.remake)
-    while try !index.fill(FillPace.most, on: db) {}
+    let wrong = try all(on: db).filter(isWrong)
+    guard !wrong.isEmpty else { return }
+    try renewTriggers(db)
+    try db.runningTriggers(StorageSchema.triggers) { () throws(SQLiteError) in
+      for index in wrong {
+        try db.execute(index.remake)
+        while try !index.fill(FillPace.most, on: db) {}
+      }
+    }
   }
 }

@@ -164,7 +164,13 @@ private final class LineFile {
   private(set) var damagedIDs: [String] = []
 
   init(_ path: String) throws(SQLiteError) {
-    guard let file = fopen(path, "wxe") else { throw Self.failure(path) }
+    // For its owner only, as the data that it comes from.
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw Self.failure(path) }
+    guard let file = fdopen(descriptor, "w") else {
+      Glibc.close(descriptor)
+      throw Self.failure(path)
+    }
     (self.path, self.file) = (path, file)
   }
 

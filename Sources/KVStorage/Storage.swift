@@ -39,10 +39,8 @@ package final class Storage: LocalStore {
     catalog = CollectionCatalog(layout)
     automatic = automaticIndexes.map { AutomaticIndexes($0) }
     indexes = IndexCatalog(automatic)
-    var configuration = Database.Configuration(
-      path: path, applicationId: StorageSchema.applicationId)
+    var configuration = StorageSchema.configuration(path)
     configuration.durability = durability == .full ? .full : .normal
-    configuration.trustsSchema = true
     feed = ChangeFeed(path: path)
     do throws(SQLiteError) {
       database = try Database(

@@ -1,3 +1,5 @@
+package import KVSQLite
+
 /// The tables of a tag's file, as a new file gets them; those of an older one become the same by `StorageMigrations`.
 ///
 ///     collections   number ─┬─ name, generation
@@ -15,6 +17,28 @@
 package enum StorageSchema {
   /// "KVS1", in the header of each file of ours.
   package static let applicationId: Int32 = 0x4B56_5331
+
+  /// How a tag's file is opened.
+  package static func configuration(_ path: String) -> Database.Configuration {
+    var configuration = Database.Configuration(path: path, applicationId: applicationId)
+    configuration.trustsSchema = true
+    configuration.knownTriggers = triggers
+    return configuration
+  }
+
+  /// Statements that make all triggers which a file may have.
+  @Sendable static func triggers(on db: borrowing Connection) throws(SQLiteError) -> [String] {
+    var statements = [tables]
+    for number in try CollectionCatalog.numbers(on: db) {
+      let table = Table(number: number)
+      statements.append(rememberFreedRows(of: table.entities, number: number))
+      statements.append(ChangeLog(table).triggers)
+    }
+    guard try db.integer("SELECT 1 FROM sqlite_schema WHERE name = 'indexes'") != nil else {
+      return statements
+    }
+    return statements + (try IndexRepair.all(on: db)).map(\.create)
+  }
 
   /// The tables of a new file. Columns that came later are behind the others, as they are where they were added.
   package static let tables = """

@@ -103,7 +103,7 @@ import Testing
 
   private func integrity(of path: String) throws -> String? {
     let database = try Database(
-      .init(path: path, applicationId: StorageSchema.applicationId),
+      StorageSchema.configuration(path),
       migrations: StorageMigrations.all)
     let rows = try database.rows(of: "PRAGMA integrity_check") { _ in }
     return try rows.next { $0.text(0) } ?? nil

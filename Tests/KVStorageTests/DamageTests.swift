@@ -34,7 +34,7 @@ import Testing
 
   private func number(_ sql: String) throws -> Int {
     let database = try Database(
-      .init(path: path, applicationId: StorageSchema.applicationId),
+      StorageSchema.configuration(path),
       migrations: StorageMigrations.all)
     defer { database.close() }
     return try database.write { (db: borrowing Connection) throws(SQLiteError) in

@@ -60,9 +60,7 @@ import Testing
   }
 
   private func write(_ sql: String) throws {
-    var configuration = Database.Configuration(
-      path: path, applicationId: StorageSchema.applicationId)
-    configuration.trustsSchema = true
+    let configuration = StorageSchema.configuration(path)
     let database = try Database(configuration, migrations: StorageMigrations.all)
     defer { database.close() }
     try database.write { (db: borrowing Connection) throws(SQLiteError) in try db.execute(sql) }

@@ -96,9 +96,7 @@ private let decomposed = "cafe\u{301}"
 
   /// Two members that look the same, and one beside them.
   private static func makeDamagedFile(_ path: String, _ kind: Kind) throws {
-    var configuration = Database.Configuration(
-      path: path, applicationId: StorageSchema.applicationId)
-    configuration.trustsSchema = true
+    let configuration = StorageSchema.configuration(path)
     let old = try Database(configuration, migrations: Array(StorageMigrations.all.prefix(4)))
     defer { old.close() }
     let table = Table(number: 1)

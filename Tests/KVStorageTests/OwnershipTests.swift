@@ -166,7 +166,7 @@ import Testing
   @Test("the data of an older version is that of the user who was logged in") func older() throws {
     let path = directory.file("data.kvs")
     let old = try Database(
-      .init(path: path, applicationId: StorageSchema.applicationId),
+      StorageSchema.configuration(path),
       migrations: Array(StorageMigrations.all.prefix(4)))
     try old.write { (db: borrowing Connection) throws(SQLiteError) in
       try db.execute(

@@ -125,7 +125,7 @@ import Testing
     storage.close()
     let path = directory.file("old.kvs")
     let old = try Database(
-      .init(path: path, applicationId: StorageSchema.applicationId),
+      StorageSchema.configuration(path),
       migrations: Array(StorageMigrations.all.prefix(1)))
     try old.write(durably: true) { (db: borrowing Connection) throws(SQLiteError) in
       try db.execute(

@@ -16,7 +16,7 @@ import Testing
   /// The row number of an entity.
   private func row(_ id: String) throws -> Int64? {
     let database = try Database(
-      .init(path: path, applicationId: StorageSchema.applicationId),
+      StorageSchema.configuration(path),
       migrations: StorageMigrations.all)
     let rows = try database.rows(of: "SELECT n FROM e1 WHERE id = '\(id)'") { _ in }
     return try rows.next { $0.int64(0) }
@@ -102,7 +102,7 @@ import Testing
       try storage.save(#"{"_id":"c"}"#)
       storage.close()
       let reopened = try Database(
-        .init(path: path, applicationId: StorageSchema.applicationId),
+        StorageSchema.configuration(path),
         migrations: StorageMigrations.all)
       let rows = try reopened.rows(of: "SELECT n FROM e1 WHERE id = 'c'") { _ in }
       #expect(try rows.next { $0.int64(0) } == 3)
@@ -112,7 +112,7 @@ import Testing
   /// A file without versions, with two entities, one of them pending, and an index on them.
   private func makeOld(_ path: String) throws {
     let old = try Database(
-      .init(path: path, applicationId: StorageSchema.applicationId),
+      StorageSchema.configuration(path),
       migrations: Array(StorageMigrations.all.prefix(4)))
     try old.write(durably: true) { (db: borrowing Connection) throws(SQLiteError) in
       try db.execute(

@@ -10,7 +10,7 @@ import Testing
   private func shape(newFile: String?) throws -> [String] {
     let path = directory.file(newFile == nil ? "migrated.kvs" : "new.kvs")
     let database = try Database(
-      .init(path: path, applicationId: StorageSchema.applicationId),
+      StorageSchema.configuration(path),
       newFile: newFile, migrations: StorageMigrations.all)
     defer { database.close() }
     let rows = try database.rows(

@@ -20,10 +20,8 @@ func query(_ filter: String, _ modifiers: String? = nil) throws -> Query {
 
 /// Runs SQL on the file of a closed store without the store's knowledge.
 func tamper(_ sql: String, in directory: TemporaryDirectory) throws {
-  var configuration = Database.Configuration(
-    path: DataDirectory(root: directory.path, appKey: "kid_test").file(tag: "kinvey"),
-    applicationId: StorageSchema.applicationId)
-  configuration.trustsSchema = true
+  let configuration = StorageSchema.configuration(
+    DataDirectory(root: directory.path, appKey: "kid_test").file(tag: "kinvey"))
   let database = try Database(configuration, migrations: StorageMigrations.all)
   try database.write { (db: borrowing Connection) throws(SQLiteError) in try db.execute(sql) }
   database.close()

@@ -96,9 +96,7 @@ import Testing
   }
 
   private func open(_ path: String, migrations: [Database.Migration]) throws -> Database {
-    var configuration = Database.Configuration(
-      path: path, applicationId: StorageSchema.applicationId)
-    configuration.trustsSchema = true
+    let configuration = StorageSchema.configuration(path)
     return try Database(configuration, migrations: migrations)
   }
 

@@ -138,6 +138,7 @@ def test_a_secret_is_changed_and_what_cannot_be_read_changes_nothing(
 def test_the_file_of_the_data_directory_may_name_several(start: Start, tmp_path: Path) -> None:
     path = tmp_path / "data" / "app.json"
     path.parent.mkdir()
+    path.touch(mode=0o600)
     write(path, "one", "two")
     server = start(app=None)
     assert [status(server, app) for app in ("one", "two", "three")] == [200, 200, 404]

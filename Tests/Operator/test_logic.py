@@ -421,7 +421,9 @@ def test_the_settings_can_stand_in_the_app_file(
     data = tmp_path / "data"
     data.mkdir()
     value = json.loads(Path(settings(tmp_path, own.port)).read_text())
-    (data / "app.json").write_text(json.dumps({"app": "kid:sec:mas", "logic": value}))
+    app = data / "app.json"
+    app.touch(mode=0o600)
+    app.write_text(json.dumps({"app": "kid:sec:mas", "logic": value}))
     program = os.environ.get("KVSTORED", str(CHECKOUT / "build" / "bin" / "kvstored"))
     command = [program, "--data", str(data), "--listen", "127.0.0.1:0", "--access-log", "off"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

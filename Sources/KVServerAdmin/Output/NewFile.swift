@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KVServerCore
 
 /// A file that appears under its name when it is complete and on the disk; or another place to write to. One thread at a
 /// time.
@@ -18,9 +19,11 @@ final class NewFile {
     self.path = path
     self.other = other
     guard let path else { return }
-    guard access(path, F_OK) != 0 else { throw AdminFailure(.failed, "\(path) exists") }
-    descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw failure() }
+    var status = stat()
+    guard lstat(path, &status) != 0 else { throw AdminFailure(.failed, "\(path) exists") }
+    do { descriptor = try TextFile.create(draft) } catch {
+      throw AdminFailure(.failed, error.description)
+    }
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }

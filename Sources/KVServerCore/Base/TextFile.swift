@@ -9,10 +9,31 @@ package enum TextFile {
   /// More than any configuration or key needs.
   private static let maxBytes = 1 << 20
 
+  /// Reads a file that the administrator has named; links are followed, and pipes waited for.
   package static func read(_ path: String) throws(Failure) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure("read", path) }
     defer { close(descriptor) }
+    return try read(descriptor, path)
+  }
+
+  /// Reads a file that the server has written itself, if only its owner can have written it: see `FileTrust`.
+  /// `isSecret`: other users must not be able to read it either.
+  package static func readOwn(_ path: String, isSecret: Bool) throws(Failure) -> String {
+    // A pipe would wait for somebody who writes to it.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      if errno == ELOOP { throw Failure(description: FileTrust.linkRefusal(path)) }
+      throw failure("read", path)
+    }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw failure("read", path) }
+    try FileTrust.check(status, path, isSecret: isSecret)
+    return try read(descriptor, path)
+  }
+
+  private static func read(_ descriptor: Int32, _ path: String) throws(Failure) -> String {
     var bytes = [UInt8](repeating: 0, count: maxBytes)
     var count = 0
     while count < bytes.count {
@@ -37,14 +58,21 @@ package enum TextFile {
   /// The same for a text that says something of the new file, which has another path until it is complete.
   package static func write(to path: String, _ text: (_ draft: String) -> String) throws(Failure) {
     let draft = path + ".new"
-    unlink(draft)
-    let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw failure("write", draft) }
+    let descriptor = try create(draft)
     var text = text(draft)
     let written = text.withUTF8 { Glibc.write(descriptor, $0.baseAddress, $0.count) == $0.count }
     let synced = fsync(descriptor) == 0
     close(descriptor)
     guard written, synced, rename(draft, path) == 0 else { throw failure("write", path) }
+  }
+
+  /// Makes a file that was not there, for its owner only, and opens it. What stands under that name is removed first: it may be a
+  /// link of somebody else's, or be theirs.
+  package static func create(_ path: String) throws(Failure) -> Int32 {
+    unlink(path)
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw failure("write", path) }
+    return descriptor
   }
 
   private static func failure(_ verb: String, _ path: String) -> Failure {

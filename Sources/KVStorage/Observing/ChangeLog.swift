@@ -22,16 +22,20 @@ struct ChangeLog: Sendable {
   /// Makes the triggers, unless they are there. `isFirst`: something is changed even then.
   func begin(isFirst: Bool, on db: borrowing Connection) throws(SQLiteError) {
     if isFirst { try db.execute("UPDATE collections SET name = name WHERE number = \(number)") }
+    try db.execute(triggers)
+  }
+
+  /// Statements that make the triggers.
+  var triggers: String {
     let insertion = { (row: String) in
       "INSERT INTO changes (collection, id) VALUES (\(number), \(row).id);"
     }
-    try db.execute(
-      """
+    return """
       CREATE TRIGGER IF NOT EXISTS c\(number)_insert AFTER INSERT ON \(entities) BEGIN \(insertion("new")) END;
       CREATE TRIGGER IF NOT EXISTS c\(number)_update AFTER UPDATE OF body ON \(entities)
         WHEN old.body IS NOT new.body BEGIN \(insertion("new")) END;
       CREATE TRIGGER IF NOT EXISTS c\(number)_delete AFTER DELETE ON \(entities) BEGIN \(insertion("old")) END;
-      """)
+      """
   }
 
   /// The number of the last entry; 0: there is none.

@@ -147,7 +147,7 @@ import Testing
     try check(acknowledged.withLock { $0 }, port: port, when: "\(seed), at the end")
     program.kill()
     let database = try Database(
-      .init(path: data + "/kvstored.db", applicationId: SQLiteSchema.applicationId),
+      SQLiteSchema.configuration(data + "/kvstored.db"),
       migrations: SQLiteSchema.migrations)
     let isSound = try database.withReader {
       (connection: borrowing Connection) throws(SQLiteError) in

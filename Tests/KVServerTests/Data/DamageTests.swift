@@ -57,8 +57,7 @@ import Testing
   /// Changes a byte of an entity, as a bad sector would: a quotation mark goes, or a value is another one.
   private func damage(_ id: String, _ change: String, in directory: TemporaryDirectory) throws {
     let database = try Database(
-      .init(
-        path: directory.path + "/data/kvstored.db", applicationId: SQLiteSchema.applicationId),
+      SQLiteSchema.configuration(directory.path + "/data/kvstored.db"),
       migrations: SQLiteSchema.migrations)
     try database.write { (connection: borrowing Connection) throws(SQLiteError) in
       let table = try connection.integer("SELECT number FROM collection WHERE name = 'notes'") ?? 0

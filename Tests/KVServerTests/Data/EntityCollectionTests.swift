@@ -15,7 +15,7 @@ import Testing
 
   init() throws {
     database = try Database(
-      .init(path: directory.path + "/data.db", applicationId: SQLiteSchema.applicationId),
+      SQLiteSchema.configuration(directory.path + "/data.db"),
       migrations: SQLiteSchema.migrations)
     let collections = try CollectionRegistry(database, defaults: Permissions())
     collection = try collections.make(CollectionKey(app: collections.app("kid"), name: "things"))

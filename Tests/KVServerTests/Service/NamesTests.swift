@@ -13,7 +13,7 @@ import Testing
     let directory = TemporaryDirectory()
     func open() throws -> Database {
       try Database(
-        .init(path: directory.file("data.kvd"), applicationId: SQLiteSchema.applicationId),
+        SQLiteSchema.configuration(directory.file("data.kvd")),
         migrations: SQLiteSchema.migrations)
     }
     let first = try open()

@@ -83,7 +83,7 @@ import Testing
     let directory = TemporaryDirectory()
     let data = try ServerDirectory(directory.path + "/data")
     let database = try Database(
-      .init(path: SQLiteStore.file(in: data.path), applicationId: SQLiteSchema.applicationId),
+      SQLiteSchema.configuration(SQLiteStore.file(in: data.path)),
       migrations: Array(SQLiteSchema.migrations.prefix(4)))
     let hash = PasswordHasher(cost: 1).hash("pass") ?? ""
     let token = hexText(SHA256.hash("00".utf8))

@@ -22,7 +22,7 @@ func testOutbox(
 /// A database of the server's in a directory, with the app 1, `kid`.
 func testDatabase(in directory: TemporaryDirectory) throws -> Database {
   let database = try Database(
-    .init(path: directory.path + "/data.db", applicationId: SQLiteSchema.applicationId),
+    SQLiteSchema.configuration(directory.path + "/data.db"),
     migrations: SQLiteSchema.migrations)
   try database.write { (connection: borrowing Connection) throws(SQLiteError) in
     try connection.execute("INSERT OR IGNORE INTO app (number, key) VALUES (1, 'kid')")

@@ -78,6 +78,7 @@ def test_salvage_leaves_damaged_entities_out_and_names_them(
     tool: Tool, unique: str, tmp_path: Path
 ) -> None:
     report = tool("salvage", str(tmp_path / "saved"), "--json").json
+    assert {file.stat().st_mode & 0o777 for file in (tmp_path / "saved").iterdir()} == {0o600}
     found = report["collections"][unique]
     assert (found["lines"], found["damaged"], found["damagedIds"]) == (3, 2, ["b", "d"])
     assert report["pending"]["damagedIds"] == ["d"]

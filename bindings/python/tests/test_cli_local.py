@@ -195,6 +195,22 @@ def test_an_export_writes_to_what_is_no_file_and_leaves_links_alone(
     assert sorted(each.name for each in tmp_path.iterdir() if each.name.startswith(".f")) == []
 
 
+def test_an_export_is_for_its_user_only(tool: Tool, tmp_path: Path) -> None:
+    """The data directory is, too. A file that was there keeps the mode that the user has set."""
+    for kind in ("ndjson", "csv"):
+        file = tmp_path / f"notes.{kind}"
+        assert tool("export", "notes", "--to", str(file)).code == 0
+        assert file.stat().st_mode & 0o777 == 0o600
+    theirs = tmp_path / "theirs"
+    theirs.write_text("old")
+    theirs.chmod(0o666)
+    if os.geteuid() == 0:
+        os.chown(theirs, 65534, 65534)
+        assert tool("export", "notes", "--to", str(theirs)).code == 0
+        status = theirs.stat()
+        assert (status.st_uid, status.st_mode & 0o777) == (0, 0o600)
+
+
 def test_an_import_of_csv_goes_on_behind_a_row_that_is_none(tool: Tool, tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     long = "x" * 200_000

@@ -113,17 +113,19 @@ def _replacing(to: Path) -> Iterator[IO[bytes]]:
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
-            mode = target.stat().st_mode if target.exists() else 0o666 & ~_umask()
-            os.fchmod(descriptor, mode & 0o777)
+            os.fchmod(descriptor, _mode(target))
         part.replace(target)
     finally:
         part.unlink(missing_ok=True)
 
 
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+def _mode(target: Path) -> int:
+    """Return the mode of a file that is written anew: for its user alone, or as it was."""
+    try:
+        status = target.stat()
+    except FileNotFoundError:
+        return 0o600
+    return status.st_mode & 0o777 if status.st_uid == os.geteuid() else 0o600
 
 
 def _entities(count: int) -> str:
