@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import http.client
+import http.server
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -79,8 +81,14 @@ def until(condition: Callable[[], object], what: str) -> None:
 def test_the_screen_works_in_a_browser(served: Served, browser: webdriver.Chrome) -> None:
     browser.get(served.address)
     # The token is gone from the address, which others may see.
-    assert browser.current_url == f"http://{served.authority}/"
-    assert [cookie["httpOnly"] for cookie in browser.get_cookies()] == [True]
+    token = served.address.partition("token=")[2]
+    page = urlsplit(browser.current_url)
+    assert page.netloc == served.authority
+    assert token not in browser.current_url
+    (cookie,) = browser.get_cookies()
+    assert cookie["httpOnly"]
+    assert (cookie["sameSite"], cookie["path"]) == ("Strict", page.path)
+    assert cookie["value"] != token
     first_byte = "return document.body.classList.contains('-first-byte')"
     until(lambda: browser.execute_script(first_byte), "the screen")
 
@@ -109,26 +117,69 @@ def test_the_screen_works_in_a_browser(served: Served, browser: webdriver.Chrome
     assert len(browser.get_screenshot_as_png()) > 10_000
 
 
-def answer(served: Served, path: str, **headers: str) -> int:
-    """Ask for a path as somebody else would; give the status."""
+def ask(served: Served, path: str, **headers: str) -> http.client.HTTPResponse:
+    """Ask for a path as another program would."""
     connection = http.client.HTTPConnection(served.authority, timeout=20)
     names = {name.replace("_", "-"): value for name, value in headers.items()}
     connection.request("GET", path, headers=names)
-    status = connection.getresponse().status
+    answer = connection.getresponse()
+    answer.read()
     connection.close()
-    return status
+    return answer
+
+
+def status(served: Served, path: str, **headers: str) -> int:
+    """Give the status of such an answer."""
+    return ask(served, path, **headers).status
 
 
 def test_nobody_gets_in_without_the_token(served: Served) -> None:
     token = served.address.partition("token=")[2]
-    cookie = f"kvstore-{served.authority.partition(':')[2]}={token}"
-    assert answer(served, "/", Cookie=cookie) == 200
-    assert answer(served, "/static/js/textual.js", Cookie=cookie) == 200
+    forged = f"kvstore-{served.authority.partition(':')[2]}={token}"
     for path in ("/", "/ws", "/static/js/textual.js", "/?token=guess", f"/ws?token={token}"):
-        assert answer(served, path) == 403, path
-    assert answer(served, "/", Cookie=f"{cookie}x") == 403
-    assert answer(served, "/", Cookie=cookie, Host="evil.example") == 403
-    assert answer(served, "/ws", Cookie=cookie, Origin="http://evil.example") == 403
+        assert status(served, path) == 403, path
+    assert status(served, f"/?token={token}", Host="evil.example") == 403
+    login = ask(served, f"/?token={token}")
+    page, cookie = login.headers["Location"], login.headers["Set-Cookie"].partition(";")[0]
+    assert token not in page + cookie
+    assert status(served, page, Cookie=cookie) == 200
+    assert status(served, f"{page}static/js/textual.js", Cookie=cookie) == 200
+    for path in (page, f"{page}ws", f"{page}static/js/textual.js"):
+        assert status(served, path) == 403, path
+        assert status(served, path, Cookie=forged) == 403, path
+        assert status(served, path, Cookie=f"{cookie}x") == 403, path
+        assert status(served, path, Cookie=cookie, Host="evil.example") == 403, path
+    assert status(served, f"{page}ws", Cookie=cookie, Origin="http://evil.example") == 403
+
+
+def test_the_token_is_good_for_one_login(served: Served) -> None:
+    token = served.address.partition("token=")[2]
+    assert status(served, f"/?token={token}") == 302
+    assert status(served, f"/?token={token}") == 403
+
+
+def test_another_port_of_this_machine_does_not_receive_the_cookie(
+    served: Served, browser: webdriver.Chrome
+) -> None:
+    """Cookies ignore ports: only the path keeps this one back."""
+    received: list[str | None] = []
+
+    class Other(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            received.append(self.headers["Cookie"])
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    browser.get(served.address)
+    with http.server.HTTPServer(("127.0.0.1", 0), Other) as other:
+        worker = threading.Thread(target=other.handle_request)
+        worker.start()
+        browser.get(f"http://127.0.0.1:{other.server_port}/")
+        worker.join()
+    assert received == [None]
 
 
 def test_only_this_machine_reaches_it(served: Served) -> None:
