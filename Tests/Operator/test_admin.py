@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from admin import (
@@ -16,7 +17,7 @@ from admin import (
     Place,
     command,
 )
-from conftest import APP, Start, call, sign_up
+from conftest import APP, MASTER, Start, call, sign_up
 
 
 def test_users_are_made_found_disabled_and_deleted(place: Approach) -> None:
@@ -44,6 +45,35 @@ def test_users_are_made_found_disabled_and_deleted(place: Approach) -> None:
         "ID", "NAME", "EMAIL", "STATUS", "CREATED", "LAST", "LOGIN",
     ]  # fmt: skip
     assert "bob" in table.stdout
+
+
+def test_a_decoy_is_not_taken_for_a_user(place: Approach) -> None:
+    """Users choose their names: one may be the id of another."""
+    sign_up(place.server, "ana")
+    _, (ana,) = call(
+        place.server, "GET", "/user/kid?query=" + quote('{"username":"ana"}'), who=MASTER
+    )
+    sign_up(place.server, ana["_id"])
+    at = place()
+    for words in (
+        ("users", "disable"),
+        ("users", "password"),
+        ("users", "delete"),
+        ("sessions", "end"),
+    ):
+        refused = at.run(*words, ana["_id"])
+        assert refused.returncode == FAILED, words
+        assert "--id or --name" in refused.stderr
+    refused = at.run("sessions", "list", "--user", ana["_id"])
+    assert refused.returncode == FAILED
+    assert at.run("users", "disable", ana["_id"], "--id", "--name").returncode == MISUSE
+    at.rows("users", "disable", ana["_id"], "--id")
+    status = {u["username"]: u["_kmd"].get("status") for u in at.rows("users", "list")}
+    assert status["ana"]["val"] == "disabled"
+    assert status[ana["_id"]] is None
+    (deleted,) = at.rows("users", "delete", ana["_id"], "--name")
+    assert deleted["_id"] != ana["_id"]
+    at.rows("users", "enable", ana["_id"])
 
 
 def test_a_new_password_ends_the_sessions_and_opens_new_ones(start: Start) -> None:

@@ -50,6 +50,10 @@ extension AdminCommand {
     ]
 
   private static let user = Operand(name: "USER")
+  /// What USER is, where it could be both.
+  private static let kindOfUser = [
+    Option("id", "", help: "USER is an id"), Option("name", "", help: "USER is a name"),
+  ]
   /// A collection that may be read only: an older version may have saved entities under the name of the accounts.
   private static let source = Operand(name: "COLLECTION") { CollectionName.fault(in: $0) }
   private static let collection = Operand(name: "COLLECTION", fault: fault)
@@ -91,29 +95,29 @@ extension AdminCommand {
       "users password",
       "Sets a user's password; his sessions end. Without a password one is made and shown.",
       operands: [user],
-      options: [passwordFile], work: .requests(UserCommands.setPassword)),
+      options: kindOfUser + [passwordFile], work: .requests(UserCommands.setPassword)),
     AdminCommand(
       "users disable", "Keeps a user from logging in; his sessions end.",
-      operands: [user],
+      operands: [user], options: kindOfUser,
       work: .requests(UserCommands.disable)),
     AdminCommand(
       "users enable", "Lets a disabled user log in again.",
-      operands: [user],
+      operands: [user], options: kindOfUser,
       work: .requests(UserCommands.enable)),
     AdminCommand(
       "users delete", "Deletes a user for good. What he has written stays.",
-      operands: [user],
+      operands: [user], options: kindOfUser,
       work: .requests(UserCommands.delete)),
   ]
 
   private static let sessions = [
     AdminCommand(
       "sessions list", "Lists who is logged in.",
-      options: [Option("user", "USER", help: "only the sessions of this user")],
+      options: [Option("user", "USER", help: "only the sessions of this user")] + kindOfUser,
       work: .requests(SessionCommands.list)),
     AdminCommand(
       "sessions end", "Ends all sessions of a user.",
-      operands: [user], work: .requests(SessionCommands.end)),
+      operands: [user], options: kindOfUser, work: .requests(SessionCommands.end)),
   ]
 
   private static let collections = [

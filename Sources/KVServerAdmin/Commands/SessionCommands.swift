@@ -5,7 +5,7 @@ enum SessionCommands {
   @Sendable static func list(_ call: AdminCall) throws(AdminFailure) {
     var parameters: [(name: String, value: String)] = []
     if let user = call.arguments["user"] {
-      parameters.append(("user", try UserCommands.id(of: user, call.app)))
+      parameters.append(("user", try UserCommands.id(of: user, call)))
     }
     var sessions: [JSONValue] = []
     var last: String?
@@ -22,7 +22,7 @@ enum SessionCommands {
   }
 
   @Sendable static func end(_ call: AdminCall) throws(AdminFailure) {
-    let id = try UserCommands.id(of: call.operand(0), call.app)
+    let id = try UserCommands.id(of: call.operand(0), call)
     try call.app.send("DELETE", "user", path: [id, "tokens"])
     try call.terminal.report("the sessions of user \(id) have ended", ["user": .string(id)])
   }

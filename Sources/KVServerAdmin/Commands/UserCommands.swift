@@ -48,7 +48,7 @@ enum UserCommands {
   }
 
   @Sendable static func setPassword(_ call: AdminCall) throws(AdminFailure) {
-    let id = try id(of: call.operand(0), call.app)
+    let id = try id(of: call.operand(0), call)
     let password = try Password(call)
     _ = try call.app.value(
       "PUT", "user", path: [id, "_password"], body: ["password": .string(password.text)])
@@ -74,18 +74,30 @@ enum UserCommands {
     _ call: AdminCall, _ method: String, path: [String] = [],
     parameters: [(name: String, value: String)] = [], outcome: String
   ) throws(AdminFailure) {
-    let id = try id(of: call.operand(0), call.app)
+    let id = try id(of: call.operand(0), call)
     try call.app.send(method, "user", path: [id] + path, parameters: parameters)
     try call.terminal.report("user \(id) \(outcome)", ["_id": .string(id)])
   }
 
   // MARK: Parts
 
-  /// The id of the user who has this name or, if nobody has, this id.
-  static func id(of text: String, _ app: AdminApp) throws(AdminFailure) -> String {
-    let named = try users(app, ["username": .string(text)])
-    let found = named.isEmpty ? try users(app, ["_id": .string(text)]) : named
+  /// The id of the user of this name or id, as `--name` or `--id` says. Without them, a text that is the name of one user and the id of
+  /// another is refused: users choose their names, and may choose the id of somebody else.
+  static func id(of text: String, _ call: AdminCall) throws(AdminFailure) -> String {
+    let (byID, byName) = (call.arguments["id"] != nil, call.arguments["name"] != nil)
+    guard !(byID && byName) else { throw AdminFailure(.misuse, "--id and --name exclude each other") }
+    let value = JSONValue.string(text)
+    var ways: [JSONValue] = []
+    if !byName { ways.append(["_id": value]) }
+    if !byID { ways.append(["username": value]) }
+    let found = try users(call.app, ["$or": .array(ways)])
     guard let id = found.first?["_id"]?.stringValue else { throw noUser(text) }
+    guard found.count == 1 else {
+      let others = found.compactMap { $0["_id"]?.stringValue }.filter { !$0.hasSameBytes(as: text) }
+      throw AdminFailure(
+        .failed,
+        "\(text) is the id of one user and the name of another, \(others.joined(separator: ", ")): say --id or --name")
+    }
     return id
   }
 
