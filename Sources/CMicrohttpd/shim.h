@@ -6,6 +6,7 @@
 #include <gnutls/abstract.h>
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
 #include <microhttpd.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -27,6 +28,10 @@ struct kv_mhd_options
   unsigned int idle_seconds;
   size_t connection_memory;
   gnutls_certificate_retrieve_function2 *certificate;
+  /* Which protocols and ciphers are allowed, as GnuTLS writes it. */
+  const char *priority;
+  /* The authorities of clients' certificates as PEM; NULL: clients have none. */
+  const char *client_authorities;
   void *context;
   MHD_AccessHandlerCallback handle;
   void *(*start) (void *context, const char *target, struct MHD_Connection *connection);
@@ -58,7 +63,7 @@ kv_mhd_log (void *options, const char *format, va_list arguments)
 static inline struct MHD_Daemon *
 kv_mhd_start (struct kv_mhd_options *options)
 {
-  struct MHD_OptionItem more[7];
+  struct MHD_OptionItem more[8];
   int count = 0;
   unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME
                        | MHD_USE_TURBO | MHD_USE_ERROR_LOG;
@@ -77,6 +82,11 @@ kv_mhd_start (struct kv_mhd_options *options)
       flags |= MHD_USE_TLS;
       more[count++] = (struct MHD_OptionItem){
         MHD_OPTION_HTTPS_CERT_CALLBACK, 0, (void *) options->certificate };
+      more[count++] = (struct MHD_OptionItem){
+        MHD_OPTION_HTTPS_PRIORITIES, 0, (void *) options->priority };
+      if (options->client_authorities != NULL)
+        more[count++] = (struct MHD_OptionItem){
+          MHD_OPTION_HTTPS_MEM_TRUST, 0, (void *) options->client_authorities };
     }
 #if MHD_VERSION >= 0x00097700
   more[count++] = (struct MHD_OptionItem){ MHD_OPTION_CLIENT_DISCIPLINE_LVL, 1, NULL };
@@ -120,6 +130,19 @@ kv_mhd_peer_of_session (gnutls_session_t session)
 {
   struct MHD_Connection *connection = (struct MHD_Connection *) gnutls_session_get_ptr (session);
   return connection == NULL ? NULL : kv_mhd_peer (connection);
+}
+
+/* Has the handshake of a session fail unless the client has a certificate for clients of the authorities that it was started with. To be
+ * called while the server's own certificate is chosen: the client is asked for its one afterwards. libmicrohttpd by itself asks for
+ * one, and leaves it to the application to look at it when the connection stands already. */
+static inline void
+kv_mhd_require_client_certificate (gnutls_session_t session)
+{
+  /* GnuTLS keeps the address. */
+  static gnutls_typed_vdata_st purpose = {
+    GNUTLS_DT_KEY_PURPOSE_OID, (unsigned char *) GNUTLS_KP_TLS_WWW_CLIENT, 0 };
+  gnutls_certificate_server_set_request (session, GNUTLS_CERT_REQUIRE);
+  gnutls_session_set_verify_cert2 (session, &purpose, 1, 0);
 }
 
 /* The address of the other side; NULL if unknown. */

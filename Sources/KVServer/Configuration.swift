@@ -9,10 +9,15 @@ extension Server {
   package struct Configuration: Sendable {
     package typealias App = AppCredentials
 
-    /// PEM files.
+    /// TLS: PEM files, and what is allowed.
     struct TLS: Sendable, Equatable {
-      var certificate: String
-      var key: String
+      var certificate = ""
+      var key = ""
+      var minimum = TLSRules.Version.tls12
+      /// A priority of GnuTLS; nil: the default.
+      var ciphers: String?
+      /// The file of those that sign clients' certificates; nil: clients need none.
+      var clientAuthorities: String?
     }
 
     package static let defaultPort: UInt16 = 8778

@@ -41,7 +41,9 @@ package final class Server: Sendable {
   package init(_ configuration: Configuration) throws(Failure) {
     var configuration = configuration
     tls = configuration.tls
-    identities = try tls.map { (tls) throws(Failure) in TLSIdentities(try Self.identity(tls)) }
+    identities = try tls.map { (tls) throws(Failure) in
+      TLSIdentities(try Self.identity(tls), try Self.rules(tls))
+    }
     directory = configuration.data.isEmpty ? nil : try ServerDirectory(configuration.data)
     let log = Log(configuration.logLevel)
     self.log = log
@@ -211,6 +213,24 @@ package final class Server: Sendable {
     guard let path = configuration.accessLog else { return nil }
     do { return try AccessLog(path, configuration.accessLogFormat) } catch {
       throw Failure(error.message)
+    }
+  }
+
+  private static func rules(_ tls: Configuration.TLS) throws(Failure) -> TLSRules {
+    var authorities: String?
+    if let path = tls.clientAuthorities {
+      do { authorities = try TextFile.read(path) } catch { throw Failure(error.description) }
+    }
+    do throws(TLSRules.Failure) {
+      _ = try TLSRules(minimum: tls.minimum, ciphers: tls.ciphers)
+    } catch {
+      throw Failure("--tls-ciphers \(error.message)")
+    }
+    do throws(TLSRules.Failure) {
+      return try TLSRules(
+        minimum: tls.minimum, ciphers: tls.ciphers, clientAuthorities: authorities)
+    } catch {
+      throw Failure("\(tls.clientAuthorities ?? "") \(error.message)")
     }
   }
 

@@ -100,11 +100,23 @@ struct Setting: Sendable {
       }
       configuration.logLevel = level
     },
-    Setting("tls-cert", "FILE", help: "certificate chain as PEM; needs --tls-key") {
-      $0.tls = .init(certificate: $1, key: $0.tls?.key ?? "")
+    .tls("tls-cert", "FILE", help: "certificate chain as PEM; needs --tls-key") {
+      $0.certificate = $1
     },
-    Setting("tls-key", "FILE", help: "key of the certificate as PEM") {
-      $0.tls = .init(certificate: $0.tls?.certificate ?? "", key: $1)
+    .tls("tls-key", "FILE", help: "key of the certificate as PEM") { $0.key = $1 },
+    .tls("tls-minimum", "1.2|1.3", help: "the least version of TLS [1.2]") {
+      tls, text throws(Arguments.Misuse) in
+      guard let version = TLSRules.Version(rawValue: text) else {
+        throw misuse("tls-minimum", "needs 1.2 or 1.3")
+      }
+      tls.minimum = version
+    },
+    .tls(
+      "tls-ciphers", "PRIORITY",
+      help: "what TLS may use, as GnuTLS writes it [AEAD with forward secrecy]"
+    ) { $0.ciphers = $1 },
+    .tls("tls-client-ca", "FILE", help: "PEM: only clients with certificates of these authorities") {
+      $0.clientAuthorities = $1
     },
     Setting("durability", "full|normal", help: "whether a write waits for the disk [full]") {
       configuration, text throws(Arguments.Misuse) in
@@ -252,6 +264,17 @@ struct Setting: Sendable {
         throw misuse(name, "needs a number from \(range.lowerBound) to \(range.upperBound)")
       }
       set(&configuration, number)
+    }
+  }
+
+  private static func tls(
+    _ name: String, _ placeholder: String, help: String,
+    set: @escaping @Sendable (inout Server.Configuration.TLS, String) throws(Arguments.Misuse) -> Void
+  ) -> Setting {
+    Setting(name, placeholder, help: help) { configuration, text throws(Arguments.Misuse) in
+      var tls = configuration.tls ?? .init()
+      try set(&tls, text)
+      configuration.tls = tls
     }
   }
 

@@ -51,6 +51,8 @@ package final class HTTPServer: @unchecked Sendable {
 
   deinit {
     peers.stop()
+    free(UnsafeMutablePointer(mutating: options.pointee.priority))
+    free(UnsafeMutablePointer(mutating: options.pointee.client_authorities))
     options.deinitialize(count: 1)
     options.deallocate()
   }
@@ -72,6 +74,8 @@ package final class HTTPServer: @unchecked Sendable {
       connections_per_address: UInt32(clamping: limits.connectionsPerAddress),
       idle_seconds: UInt32(clamping: limits.requestSeconds), connection_memory: limits.headerBytes,
       certificate: tls == nil ? nil : certificateWanted,
+      priority: tls.flatMap { UnsafePointer(strdup($0.rules.priority)) },
+      client_authorities: tls?.rules.clientAuthorities.flatMap { UnsafePointer(strdup($0)) },
       context: Unmanaged.passUnretained(self).toOpaque(), handle: accessHandler,
       start: requestStarted, complete: requestCompleted, connection: connectionChanged,
       log: { context, message in
@@ -208,8 +212,10 @@ private func certificateWanted(
   count: UnsafeMutablePointer<UInt32>?, key: UnsafeMutablePointer<gnutls_privkey_t?>?
 ) -> Int32 {
   guard let session, let pointer = kv_mhd_peer_of_session(session),
-    let identity = Unmanaged<Peer>.fromOpaque(pointer).takeUnretainedValue().identities?.current
+    let identities = Unmanaged<Peer>.fromOpaque(pointer).takeUnretainedValue().identities,
+    let identity = identities.current
   else { return -1 }
+  if identities.rules.clientAuthorities != nil { kv_mhd_require_client_certificate(session) }
   chain?.pointee = identity.chain
   count?.pointee = identity.count
   key?.pointee = identity.key

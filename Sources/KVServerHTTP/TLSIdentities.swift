@@ -5,8 +5,13 @@ internal import KVBase
 /// long as the server. That is some kilobytes for each time the certificate is loaded again.
 package final class TLSIdentities: Sendable {
   private let identities: Monitor<[TLSIdentity]>
+  /// The same for all connections.
+  let rules: TLSRules
 
-  package init(_ first: TLSIdentity) { identities = Monitor([first]) }
+  package init(_ first: TLSIdentity, _ rules: TLSRules) {
+    identities = Monitor([first])
+    self.rules = rules
+  }
 
   var current: TLSIdentity? { identities.withLock { $0.last } }
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import socket
 import ssl
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree
 from pathlib import Path
 
 import pytest
@@ -27,11 +30,13 @@ class Authority:
         self._key = directory / "authority.key"
         self._issue("/CN=authority", self.certificate, self._key, "-x509")
 
-    def issue(self, name: str) -> tuple[Path, Path]:
+    def issue(self, name: str, purpose: str | None = None) -> tuple[Path, Path]:
         """Give the paths of a certificate for 127.0.0.1 and of its key."""
         certificate, key = self._directory / f"{name}.pem", self._directory / f"{name}.key"
         signed = ["-x509", "-CA", str(self.certificate), "-CAkey", str(self._key)]
         address = ["-addext", "subjectAltName=IP:127.0.0.1"]
+        if purpose:
+            address += ["-addext", f"extendedKeyUsage={purpose}"]
         self._issue(f"/CN={name}", certificate, key, *signed, *address)
         return certificate, key
 
@@ -110,6 +115,117 @@ def test_a_new_certificate_is_loaded_without_ending_connections(
             assert time.monotonic() < deadline
         assert shown(server) == text_of(newer)
         assert ours.collection("notes", "network").count() == 0
+
+
+def context(authority: Authority, **limits: ssl.TLSVersion) -> ssl.SSLContext:
+    """Make a client's context that trusts the authority, and refuses nothing by itself."""
+    made = ssl.create_default_context(cafile=str(authority.certificate))
+    made.set_ciphers("ALL:@SECLEVEL=0")
+    for name, version in limits.items():
+        setattr(made, name, version)
+    return made
+
+
+def answers(server: Server, context: ssl.SSLContext) -> str:
+    """Ask for the server's health; give the version of TLS."""
+    host, port = server.host.removeprefix("https://").split(":")
+    with (
+        socket.create_connection((host, int(port)), timeout=SECONDS) as plain,
+        context.wrap_socket(plain, server_hostname=host) as secure,
+    ):
+        secure.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        assert secure.recv(4096).startswith(b"HTTP/1.1 200")
+        return secure.version() or ""
+
+
+def test_a_scanner_finds_forward_secrecy_alone(authority: Authority, tmp_path: Path) -> None:
+    """No TLS 1.0 and 1.1, no CBC, no SHA-1, no static RSA, no renegotiation, no compression."""
+    certificate, key = authority.issue("scanned")
+    options = ("--tls-cert", str(certificate), "--tls-key", str(key))
+    with Server(tmp_path / "server", APP, *options) as server:
+        command = ["sslscan", "--no-colour", "--xml=-", server.host.removeprefix("https://")]
+        report = subprocess.run(command, capture_output=True, timeout=SECONDS, check=True).stdout
+    found = xml.etree.ElementTree.fromstring(report)
+    protocols = {
+        f"{p.get('type')} {p.get('version')}": p.get("enabled") for p in found.iter("protocol")
+    }
+    assert [name for name, enabled in protocols.items() if enabled == "1"] == [
+        "tls 1.2",
+        "tls 1.3",
+    ], protocols
+    ciphers = [str(c.get("cipher")) for c in found.iter("cipher")]
+    assert len(ciphers) >= 6
+    for cipher in ciphers:
+        assert re.fullmatch(r"(TLS|ECDHE-(RSA|ECDSA))[-_].*(GCM|CHACHA20)[-_].*", cipher), cipher
+    strengths = {c.get("strength") for c in found.iter("cipher")}
+    assert strengths == {"strong"}, strengths
+    assert [c.get("supported") for c in found.iter("compression")] in ([], ["0"])
+    assert [r.get("supported") for r in found.iter("renegotiation")] in ([], ["0"])
+
+
+def test_the_least_version_and_the_ciphers_are_options(
+    authority: Authority, tmp_path: Path
+) -> None:
+    """The client meets the versions and the ciphers that are left, or none."""
+    certificate, key = authority.issue("options")
+    pair = ("--tls-cert", str(certificate), "--tls-key", str(key))
+    old = context(authority, maximum_version=ssl.TLSVersion.TLSv1_2)
+    with Server(tmp_path / "usual", APP, *pair) as server:
+        assert answers(server, context(authority)) == "TLSv1.3"
+        assert answers(server, old) == "TLSv1.2"
+    with Server(tmp_path / "newest", APP, *pair, "--tls-minimum", "1.3") as server:
+        assert answers(server, context(authority)) == "TLSv1.3"
+        with pytest.raises(ssl.SSLError):
+            answers(server, old)
+    large = context(authority, maximum_version=ssl.TLSVersion.TLSv1_2)
+    large.set_ciphers("ECDHE-RSA-AES128-GCM-SHA256")
+    with Server(tmp_path / "large", APP, *pair, "--tls-ciphers", "SECURE256") as server:
+        assert answers(server, context(authority)) == "TLSv1.3"
+        with pytest.raises(ssl.SSLError):
+            answers(server, large)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--tls-ciphers", "NORMAL:+NONSENSE", "NONSENSE"),
+        ("--tls-minimum", "1.1", "--tls-minimum needs 1.2 or 1.3"),
+        ("--tls-client-ca", "nothing", "nothing"),
+    ],
+)
+def test_rules_that_cannot_be_kept_are_refused_at_the_start(
+    authority: Authority, tmp_path: Path, option: str, value: str, said: str
+) -> None:
+    """The message names what is wrong."""
+    certificate, key = authority.issue("refused")
+    command = [PROGRAM, "--data", str(tmp_path / "data"), "--listen", "127.0.0.1:0"]
+    command += ["--tls-cert", str(certificate), "--tls-key", str(key), option, value]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert done.returncode in (1, 2)
+    assert said in done.stderr
+
+
+def test_only_clients_with_a_certificate_are_let_in(authority: Authority, tmp_path: Path) -> None:
+    """Not those with none, with one of another authority, or with one for servers."""
+    certificate, key = authority.issue("mutual", "serverAuth")
+    (tmp_path / "other").mkdir()
+    stranger = Authority(tmp_path / "other").issue("stranger", "clientAuth")
+    options = ("--tls-cert", str(certificate), "--tls-key", str(key))
+    ours = authority.issue("ours", "clientAuth")
+    limits = [{}, {"maximum_version": ssl.TLSVersion.TLSv1_2}]
+    with Server(
+        tmp_path / "server", APP, *options, "--tls-client-ca", str(authority.certificate)
+    ) as server:
+        for limit in limits:
+            known = context(authority, **limit)
+            known.load_cert_chain(*ours)
+            assert answers(server, known)
+            for pair in (None, stranger, (certificate, key)):
+                unknown = context(authority, **limit)
+                if pair:
+                    unknown.load_cert_chain(*pair)
+                with pytest.raises(OSError, match=r".*"):
+                    answers(server, unknown)
 
 
 @pytest.mark.parametrize("missing", ["certificate", "key", "match", "content"])
