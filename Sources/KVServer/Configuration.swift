@@ -57,8 +57,11 @@ extension Server {
     package var accessLog: String?
     var accessLogFormat = AccessLog.Format.text
     var logLevel = Log.Level.info
-    /// How many days a session lasts; nil: until it is ended.
-    package var sessionDays: Int?
+    /// How many days a session lasts.
+    package var sessionDays = 180
+    /// Days without a request after which they end.
+    package var sessionIdleDays = 30
+    package var signUp = SignUpRules()
     /// yescrypt's cost factor, 1 to 11.
     package var passwordCost = 5
     /// Threads that carry connections, run queries and writes, and hash passwords.

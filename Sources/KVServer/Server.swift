@@ -19,7 +19,7 @@ package final class Server: Sendable {
   package let address: ListenAddress
   package let url: String
 
-  private let service: Service
+  let service: Service
   private let http: HTTPServer
   /// What answers `/metrics` on an address of its own.
   private let metrics: MetricsServer?
@@ -180,9 +180,12 @@ package final class Server: Sendable {
   ) throws(Failure) -> Service {
     var settings = Service.Settings()
     settings.logic = logic
-    settings.usesTLS = configuration.tls != nil
     settings.passwordCost = UInt(clamping: configuration.passwordCost)
-    settings.sessionSeconds = configuration.sessionDays.map { Int64($0) * 86_400 }
+    settings.sessionLife = SessionLife(
+      idleSeconds: Int64(configuration.sessionIdleDays) * 86_400,
+      longestSeconds: Int64(configuration.sessionDays) * 86_400)
+    settings.signUp = configuration.signUp
+    settings.usesTLS = configuration.tls != nil
     settings.loginClock = configuration.loginClock
     settings.liveClock = configuration.liveClock
     settings.discovery = configuration.discovery

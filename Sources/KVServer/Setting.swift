@@ -115,7 +115,8 @@ struct Setting: Sendable {
       "tls-ciphers", "PRIORITY",
       help: "what TLS may use, as GnuTLS writes it [AEAD with forward secrecy]"
     ) { $0.ciphers = $1 },
-    .tls("tls-client-ca", "FILE", help: "PEM: only clients with certificates of these authorities") {
+    .tls("tls-client-ca", "FILE", help: "PEM: only clients with certificates of these authorities")
+    {
       $0.clientAuthorities = $1
     },
     Setting("durability", "full|normal", help: "whether a write waits for the disk [full]") {
@@ -125,8 +126,19 @@ struct Setting: Sendable {
       }
       configuration.isDurable = text == "full"
     },
-    .number("session-days", 1...36_500, help: "days after which sessions end [never]") {
+    .number("session-days", 1...36_500, help: "days after which sessions end [180]") {
       $0.sessionDays = $1
+    },
+    .number(
+      "session-idle-days", 1...36_500, help: "days without a request after which they end [30]"
+    ) { $0.sessionIdleDays = $1 },
+    Setting("signup", "[KID=]RULE", help: "who signs up: open, invite or closed [open]") {
+      configuration, text throws(Arguments.Misuse) in
+      let sides = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let rule = sides.last.flatMap({ SignUpRules.Rule(rawValue: String($0)) }) else {
+        throw misuse("signup", "needs open, invite or closed, for one app: KID=RULE")
+      }
+      configuration.signUp.set(rule, for: sides.count == 2 ? String(sides[0]) : nil)
     },
     .number("password-cost", 1...11, help: "yescrypt's cost; each step doubles time and memory [5]")
     {
@@ -269,7 +281,8 @@ struct Setting: Sendable {
 
   private static func tls(
     _ name: String, _ placeholder: String, help: String,
-    set: @escaping @Sendable (inout Server.Configuration.TLS, String) throws(Arguments.Misuse) -> Void
+    set:
+      @escaping @Sendable (inout Server.Configuration.TLS, String) throws(Arguments.Misuse) -> Void
   ) -> Setting {
     Setting(name, placeholder, help: help) { configuration, text throws(Arguments.Misuse) in
       var tls = configuration.tls ?? .init()

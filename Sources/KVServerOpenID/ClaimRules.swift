@@ -38,7 +38,10 @@ struct ClaimRules: Sendable {
     guard let subject = Self.name(claims["sub"]) else {
       throw .refused("the id token has no sub of 1 to 255 bytes")
     }
-    return ProvenIdentity(issuer: issuer, subject: subject, name: try name(claims))
+    // `checkTimes` has found the time to be there, and not in the future.
+    let issued = Int64(max(0, claims["iat"]?.doubleValue ?? 0))
+    return ProvenIdentity(
+      issuer: issuer, subject: subject, name: try name(claims), issued: issued)
   }
 
   private func checkAudience(_ claims: JSONObject) throws(IdentityFailure) {

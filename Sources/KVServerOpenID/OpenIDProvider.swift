@@ -114,9 +114,7 @@ package final class OpenIDProvider: IdentityProvider {
       throw .refused("the id token is not signed by a key of the provider's")
     }
     let identity = try rules.identity(token.claims, at: Timestamp.now().milliseconds / 1000)
-    // The rules have found the time to be there, and not in the future.
-    let made = Int64(max(0, token.claims["iat"]?.doubleValue ?? 0))
-    return (identity, token.digest, made)
+    return (identity, token.digest, identity.issued)
   }
 
   private func tokens(_ form: [(String, String)]) throws(IdentityFailure) -> JSONValue {

@@ -182,6 +182,17 @@ enum SQLiteSchema {
         try connection.execute(index.renewTriggers)
       }
     },
+    // `identity`: who of a provider of identities logs in as this user; see `ProvenIdentity.key`. `ended`: when all sessions of the
+    // user were ended last; `began`: when a session began. Both in milliseconds. Sessions that had no end have one from now on.
+    Database.Migration(
+      sql: """
+        ALTER TABLE account ADD COLUMN identity TEXT;
+        CREATE UNIQUE INDEX account_identity ON account (app, identity) WHERE identity IS NOT NULL;
+        ALTER TABLE account ADD COLUMN ended INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE session ADD COLUMN began INTEGER NOT NULL DEFAULT 0;
+        UPDATE session SET began = CAST(strftime('%s', 'now') AS INTEGER) * 1000;
+        UPDATE session SET expires = began + 2592000000 WHERE expires IS NULL;
+        """),
   ]
 
   /// Puts the groups that access lists name into the columns of rows that were written by a version without groups.

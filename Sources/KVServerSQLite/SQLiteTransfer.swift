@@ -29,9 +29,10 @@ final class SQLiteTransfer: TransferReader {
       let number = collection ?? 0
       (self.table, columns) =
         switch table {
-        case .accounts: ("account", "id, name, password, disabled, generation, rights_since")
+        case .accounts:
+          ("account", "id, name, password, disabled, generation, rights_since, identity, ended")
         case .formerUsers: ("former_user", "id")
-        case .sessions: ("session", "token, user, expires, generation")
+        case .sessions: ("session", "token, user, expires, generation, began")
         case .groupMembers: ("group_member", "user, grp")
         case .listeners: ("live", "user, device, collection, session, seen")
         case .messages: ("live_message", "time, topic, about")

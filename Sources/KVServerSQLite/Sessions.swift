@@ -64,6 +64,18 @@ final class Sessions: SessionStore {
     }
   }
 
+  func extend(_ token: String, _ life: SessionLife, at now: Timestamp) throws(ServerError) {
+    try Entities.storage { () throws(SQLiteError) in
+      try database.write { (connection: borrowing Connection) throws(SQLiteError) in
+        try connection.run(SessionStatements.extend(token, life, at: now))
+      }
+    }
+    kept.withLock { kept in
+      kept.endings += 1
+      kept.sessions[RecordID(token)] = nil
+    }
+  }
+
   func endAll(app: Int64, user: String) throws(ServerError) {
     try Entities.storage { () throws(SQLiteError) in
       try database.write { (connection: borrowing Connection) throws(SQLiteError) in

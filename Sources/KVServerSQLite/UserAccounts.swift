@@ -30,6 +30,17 @@ final class UserAccounts: AccountStore {
     try find(AccountStatements.find(id: id, app: app))
   }
 
+  func find(identity: String, of app: Int64) throws(ServerError) -> Account? {
+    try find(AccountStatements.find(identity: identity, app: app))
+  }
+
+  func link(_ identity: String?, to id: String, of app: Int64) throws(ServerError) -> Bool {
+    try entities.write { (connection, _) throws(SQLiteError) -> Bool in
+      try connection.run(AccountStatements.link(identity, to: id, app: app))
+      return connection.changes == 1
+    }
+  }
+
   /// The ids of all users.
   func ids(of app: Int64) throws(ServerError) -> [String] {
     try Entities.storage { () throws(SQLiteError) -> [String] in
@@ -49,7 +60,7 @@ final class UserAccounts: AccountStore {
         guard try select.step() else { return nil }
         return Account(
           id: select.text(0) ?? "", name: select.text(1) ?? "", password: select.text(2) ?? "",
-          isDisabled: select.int64(3) != 0, generation: select.int64(4))
+          isDisabled: select.int64(3) != 0, generation: select.int64(4), ended: select.int64(5))
       }
     }
   }

@@ -47,6 +47,20 @@ def test_users_are_made_found_disabled_and_deleted(place: Approach) -> None:
     assert "bob" in table.stdout
 
 
+def test_an_invitation_lets_one_user_sign_up(start: Start) -> None:
+    server = start("--signup", "kid=invite")
+    at = Place(server, ("--url", server.host, "--app", "kid"))
+    (made,) = at.rows("users", "invite", "ana", "--days", "2")
+    ana = {"username": "ana", "password": "a long password"}
+    assert call(server, "POST", "/user/kid", ana, who=APP)[0] == 401
+    invited = {**ana, "_invitation": made["_invitation"]}
+    assert call(server, "POST", "/user/kid", {**invited, "username": "eve"}, who=APP)[0] == 401
+    assert call(server, "POST", "/user/kid", invited, who=APP)[0] == 201
+    assert at.run("users", "link", "ana", "--issuer", "https://id.example").returncode == MISUSE
+    (ana,) = at.rows("users", "link", "ana", "--issuer", "https://id.example", "--subject", "1")
+    assert at.rows("users", "unlink", "ana") == [ana]
+
+
 def test_a_decoy_is_not_taken_for_a_user(place: Approach) -> None:
     """Users choose their names: one may be the id of another."""
     sign_up(place.server, "ana")

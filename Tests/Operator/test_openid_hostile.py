@@ -232,7 +232,7 @@ def test_a_token_whose_login_has_failed_is_good_for_another(
     server = start(*sham.options(tmp_path, users="existing", claim="preferred_username"))
     token = sham.token(preferred_username="ana")
     assert with_token(server, token)[1]["error"] == "UserNotFound"
-    sign_up(server, "ana")
+    link(server, me(server, sign_up(server, "ana")), sham.token(), who=MASTER)
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: with_token(server, token), range(16)))
     assert sorted(status for status, _ in answers) == [200] + [401] * 15
@@ -241,6 +241,8 @@ def test_a_token_whose_login_has_failed_is_good_for_another(
     assert call(server, "DELETE", f"/user/kid/{ana}", who=MASTER)[0] == 204
     assert "disabled" in with_token(server, token)[1]["debug"]
     assert call(server, "POST", f"/user/kid/{ana}/_restore", who=MASTER)[0] == 204
+    assert "were ended after" in with_token(server, token)[1]["debug"]
+    token = sham.token(preferred_username="ana", iat=later())
     assert with_token(server, token)[0] == 200
     assert "used before" in with_token(server, token)[1]["debug"]
 
@@ -301,7 +303,11 @@ def test_who_a_user_is_follows_from_the_subject_and_not_from_a_name(
     assert with_token(server, sham.token(**{**mine, "email_verified": False}))[0] == 401
     status, ana = with_token(server, sham.token(**mine))
     assert (status, ana["username"]) == (200, "ana@example.com")
-    assert with_token(server, sham.token(sub="2", **mine))[1]["error"] == "UserAlreadyExists"
+    status, other = with_token(server, sham.token(sub="2", **mine))
+    assert status == 200, "a name that is taken keeps nobody out"
+    assert other["_id"] != ana["_id"]
+    assert other["username"].startswith("ana@example.com~")
+    assert with_token(server, sham.token(sub="2", **mine))[1]["_id"] == other["_id"]
     moved = {**mine, "email": "anna@example.com"}
     assert with_token(server, sham.token(**moved))[1]["_id"] == ana["_id"]
     status, error = call(server, "POST", "/user/kid", {"_id": "f" * 32, "username": "eve"}, who=APP)
@@ -309,21 +315,73 @@ def test_who_a_user_is_follows_from_the_subject_and_not_from_a_name(
     assert call(server, "DELETE", f"/user/kid/{ana['_id']}", who=MASTER)[0] == 204
     assert with_token(server, sham.token(**mine))[0] == 401, "disabled"
     assert call(server, "POST", f"/user/kid/{ana['_id']}/_restore", who=MASTER)[0] == 204
-    assert with_token(server, sham.token(**mine))[0] == 200
+    assert with_token(server, sham.token(**mine, iat=later()))[0] == 200
     assert call(server, "DELETE", f"/user/kid/{ana['_id']}?hard=true", who=MASTER)[0] == 204
     status, error = with_token(server, sham.token(**mine))
     assert (status, error["error"]) == (401, "InsufficientCredentials"), "deleted for good"
 
 
-def test_only_users_who_exist_log_in_if_the_operator_says_so(
+def later() -> int:
+    """Give a second after this one, which the leeway allows: times of tokens are whole seconds."""
+    return int(time.time()) + 1
+
+
+def me(server: Server, session: str) -> str:
+    """Give the id of the user of a session."""
+    return str(call(server, "GET", "/user/kid/_me", who=session)[1]["_id"])
+
+
+def link(server: Server, user: str, token: str, *, who: str) -> tuple[int, Any]:
+    """Link a user with whom a token proves; give the status and the answer."""
+    identity = {"_socialIdentity": {"openid": {"id_token": token}}}
+    return call(server, "PUT", f"/user/kid/{user}/_identity", identity, who=who)
+
+
+def test_only_users_who_were_linked_log_in_if_the_operator_says_so(
     start: Start, sham: Sham, tmp_path: Path
 ) -> None:
+    """Not those who have a name that the provider gives: users choose their names themselves."""
     server = start(*sham.options(tmp_path, users="existing", claim="preferred_username"))
-    ana = {"preferred_username": "ana"}
-    assert with_token(server, sham.token(**ana))[1]["error"] == "UserNotFound"
-    sign_up(server, "ana")
-    status, user = with_token(server, sham.token(**ana))
-    assert (status, user["username"]) == (200, "ana")
+    named = {"preferred_username": "ana"}
+    assert with_token(server, sham.token(**named))[1]["error"] == "UserNotFound"
+    waiting = sign_up(server, "ana")
+    status, error = with_token(server, sham.token(**named))
+    assert (status, error["error"]) == (404, "UserNotFound"), "somebody has waited under the name"
+    anna, eve = sign_up(server, "anna"), sign_up(server, "eve")
+    ours = me(server, anna)
+    for who in (waiting, eve, APP):
+        assert link(server, ours, sham.token(**named), who=who)[0] == 401, "of another user"
+    assert link(server, ours, "no token", who=anna)[0] == 401
+    assert call(server, "PUT", f"/user/kid/{ours}/_identity", {}, who=anna)[0] == 400
+    subject = {"issuer": sham.issuer, "subject": "1"}
+    assert call(server, "PUT", f"/user/kid/{ours}/_identity", subject, who=anna)[0] == 400
+    token = sham.token(**named)
+    assert link(server, ours, token, who=anna)[0] == 204
+    assert "used before" in with_token(server, token)[1]["debug"]
+    status, user = with_token(server, sham.token(**named))
+    assert (status, user["_id"], user["username"]) == (200, ours, "anna")
+    assert link(server, me(server, eve), sham.token(**named), who=eve)[0] == 409, "has a user"
+    assert call(server, "DELETE", f"/user/kid/{ours}/_identity", who=anna)[0] == 204
+    assert with_token(server, sham.token(**named))[0] == 404
+    place = f"/user/kid/{me(server, eve)}/_identity"
+    assert call(server, "PUT", place, {**subject, "subject": "2"}, who=MASTER)[0] == 204
+    assert with_token(server, sham.token(sub="2", **named))[1]["username"] == "eve"
+
+
+def test_what_was_proven_before_all_sessions_ended_opens_none(
+    start: Start, sham: Sham, tmp_path: Path
+) -> None:
+    server = start(*sham.options(tmp_path, **{"token-seconds": 3600}))
+    stolen = sham.token(iat=int(time.time()) - 600)
+    _, ana = with_token(server, sham.token(iat=int(time.time()) - 300))
+    assert call(server, "DELETE", f"/user/kid/{ana['_id']}/tokens", who=MASTER)[0] == 204
+    status, error = with_token(server, stolen)
+    assert (status, error["error"]) == (401, "InvalidCredentials")
+    assert "were ended after" in error["debug"]
+    assert with_token(server, sham.token(iat=later()))[0] == 200
+    password = {"password": "another one"}
+    assert call(server, "PUT", f"/user/kid/{ana['_id']}/_password", password, who=MASTER)[0] == 204
+    assert with_token(server, stolen)[0] == 401
 
 
 def test_the_token_of_another_login_does_not_count(

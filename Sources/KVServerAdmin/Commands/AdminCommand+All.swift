@@ -105,6 +105,21 @@ extension AdminCommand {
       operands: [user], options: kindOfUser,
       work: .requests(UserCommands.enable)),
     AdminCommand(
+      "users invite", "Makes an invitation, by which somebody can sign up under this name.",
+      operands: [Operand(name: "NAME")],
+      options: [Option("days", "N", help: "for how many days it is good [7]")],
+      work: .requests(UserCommands.invite)),
+    AdminCommand(
+      "users link", "Links a user with an identity of a provider, which logs in as this user.",
+      operands: [user],
+      options: kindOfUser + [
+        Option("issuer", "URL", help: "the provider, as its tokens name it"),
+        Option("subject", "SUB", help: "the provider's name of the user, the claim sub"),
+      ], work: .requests(UserCommands.link)),
+    AdminCommand(
+      "users unlink", "Removes the link of a user with an identity.",
+      operands: [user], options: kindOfUser, work: .requests(UserCommands.unlink)),
+    AdminCommand(
       "users delete", "Deletes a user for good. What he has written stays.",
       operands: [user], options: kindOfUser,
       work: .requests(UserCommands.delete)),

@@ -70,6 +70,29 @@ enum UserCommands {
     try change(call, "DELETE", parameters: [("hard", "true")], outcome: "was deleted")
   }
 
+  @Sendable static func invite(_ call: AdminCall) throws(AdminFailure) {
+    var body: JSONObject = ["username": .string(call.operand(0))]
+    if let days = try call.number("days") { body["days"] = .int(Int64(days)) }
+    let made = try call.app.value("POST", "user", path: ["_invitations"], body: .object(body))
+    let text = made["_invitation"]?.stringValue ?? ""
+    try call.terminal.report(text, made)
+  }
+
+  @Sendable static func link(_ call: AdminCall) throws(AdminFailure) {
+    guard let issuer = call.arguments["issuer"], let subject = call.arguments["subject"] else {
+      throw AdminFailure(.misuse, "--issuer and --subject are required")
+    }
+    let id = try id(of: call.operand(0), call)
+    _ = try call.app.value(
+      "PUT", "user", path: [id, "_identity"],
+      body: ["issuer": .string(issuer), "subject": .string(subject)])
+    try call.terminal.report("user \(id) is linked with \(subject)", ["_id": .string(id)])
+  }
+
+  @Sendable static func unlink(_ call: AdminCall) throws(AdminFailure) {
+    try change(call, "DELETE", path: ["_identity"], outcome: "is linked with nobody")
+  }
+
   private static func change(
     _ call: AdminCall, _ method: String, path: [String] = [],
     parameters: [(name: String, value: String)] = [], outcome: String
@@ -85,7 +108,9 @@ enum UserCommands {
   /// another is refused: users choose their names, and may choose the id of somebody else.
   static func id(of text: String, _ call: AdminCall) throws(AdminFailure) -> String {
     let (byID, byName) = (call.arguments["id"] != nil, call.arguments["name"] != nil)
-    guard !(byID && byName) else { throw AdminFailure(.misuse, "--id and --name exclude each other") }
+    guard !(byID && byName) else {
+      throw AdminFailure(.misuse, "--id and --name exclude each other")
+    }
     let value = JSONValue.string(text)
     var ways: [JSONValue] = []
     if !byName { ways.append(["_id": value]) }
@@ -96,7 +121,8 @@ enum UserCommands {
       let others = found.compactMap { $0["_id"]?.stringValue }.filter { !$0.hasSameBytes(as: text) }
       throw AdminFailure(
         .failed,
-        "\(text) is the id of one user and the name of another, \(others.joined(separator: ", ")): say --id or --name")
+        "\(text) is the id of one user and the name of another, \(others.joined(separator: ", ")): say --id or --name"
+      )
     }
     return id
   }

@@ -1,3 +1,5 @@
+internal import KVBase
+
 /// Who somebody is, as a provider of identities has proven.
 package struct ProvenIdentity: Sendable, Equatable {
   package var issuer: String
@@ -5,11 +7,19 @@ package struct ProvenIdentity: Sendable, Equatable {
   package var subject: String
   /// What he is called among the users of an app.
   package var name: String
+  /// When the provider said so, in seconds since 1970; 0: long ago.
+  package var issued: Int64
 
-  package init(issuer: String, subject: String, name: String) {
+  package init(issuer: String, subject: String, name: String, issued: Int64 = 0) {
     self.issuer = issuer
     self.subject = subject
     self.name = name
+    self.issued = issued
+  }
+
+  /// What accounts are found by: as long as a hash can be cut without two of them ever being the same.
+  package var key: String {
+    hexText(Array(SHA256.hash("\(issuer)\0\(subject)".utf8).prefix(16)))
   }
 }
 

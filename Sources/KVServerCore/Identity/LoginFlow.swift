@@ -112,7 +112,7 @@ struct LoginFlow {
   private static func members(of identity: ProvenIdentity) -> JSONObject {
     [
       "iss": .string(identity.issuer), "sub": .string(identity.subject),
-      "name": .string(identity.name),
+      "name": .string(identity.name), "iat": .int(identity.issued),
     ]
   }
 
@@ -120,6 +120,7 @@ struct LoginFlow {
     guard let issuer = members["iss"]?.stringValue, let subject = members["sub"]?.stringValue,
       let name = members["name"]?.stringValue
     else { return nil }
-    return ProvenIdentity(issuer: issuer, subject: subject, name: name)
+    return ProvenIdentity(
+      issuer: issuer, subject: subject, name: name, issued: members["iat"]?.intValue ?? 0)
   }
 }

@@ -32,6 +32,10 @@ enum Route: Sendable, Equatable {
   case restoreUser(app: String, id: String)
   /// Sets the password of a user: an extension for administrators.
   case password(app: String, user: String)
+  /// Links a user with an identity of the app's provider: an extension.
+  case identity(app: String, user: String)
+  /// What lets somebody sign up where that takes an invitation: an extension for administrators.
+  case invitations(app: String)
   /// Groups of users, which access lists can name.
   case userGroups(app: String)
   case userGroup(app: String, id: String)
@@ -112,9 +116,11 @@ enum Route: Sendable, Equatable {
     case (2, "_me"): self = .me(app: path[0])
     case (2, "_lookup"): self = .lookup(app: path[0])
     case (2, "_sessions"): self = .sessions(app: path[0])
+    case (2, "_invitations"): self = .invitations(app: path[0])
     case (2, _): self = .user(app: path[0], id: path[1])
     case (3, "tokens"): self = .tokens(app: path[0], user: path[1])
     case (3, "_restore"): self = .restoreUser(app: path[0], id: path[1])
+    case (3, "_identity"): self = .identity(app: path[0], user: path[1])
     case (3, "_password"): self = .password(app: path[0], user: path[1])
     case (3, "register-realtime"): self = .register(app: path[0], user: path[1])
     case (3, "unregister-realtime"): self = .unregister(app: path[0], user: path[1])
@@ -176,9 +182,10 @@ enum Route: Sendable, Equatable {
     case .users, .userGroups: [.get, .post]
     case .login, .logout, .lookup, .usernameExists, .mail, .verifyAddress, .removeCollection,
       .customEndpoint, .group, .batch, .register, .unregister, .subscribe, .unsubscribe,
-      .streamPublish, .streamSubscribe, .streamUnsubscribe, .restoreUser, .rename:
+      .streamPublish, .streamSubscribe, .streamUnsubscribe, .restoreUser, .rename, .invitations:
       [.post]
     case .password: [.put]
+    case .identity: [.put, .delete]
     case .tokens: [.delete]
     }
   }
@@ -211,6 +218,7 @@ enum Route: Sendable, Equatable {
       .userGroup(let app, _), .login(let app),
       .logout(let app), .me(let app), .lookup(let app), .tokens(let app, _),
       .sessions(let app), .restoreUser(let app, _), .password(let app, _),
+      .identity(let app, _), .invitations(let app),
       .usernameExists(let app), .mail(let app), .verifyAddress(let app, _),
       .removeCollection(let app), .customEndpoint(let app, _), .register(let app, _),
       .unregister(let app, _),

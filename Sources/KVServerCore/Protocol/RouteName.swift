@@ -6,7 +6,9 @@ package enum RouteName: Int, Sendable {
   case collections, collection, entity, count, deltaset, group, batch, history, indexes,
     permissions,
     rename
-  case users, user, login, logout, me, lookup, tokens, sessions, restore, password, userGroups,
+  case users, user, login, logout, me, lookup, tokens, sessions, restore, password, identity,
+    invitations,
+    userGroups,
     userGroup
   case usernameExists, mail, verifyAddress, removeCollection, custom
   case register, unregister, subscribe, unsubscribe
@@ -45,6 +47,8 @@ extension Route {
     case .sessions: .sessions
     case .restoreUser: .restore
     case .password: .password
+    case .identity: .identity
+    case .invitations: .invitations
     case .userGroups: .userGroups
     case .userGroup: .userGroup
     case .usernameExists: .usernameExists

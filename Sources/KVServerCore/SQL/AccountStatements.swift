@@ -14,8 +14,23 @@ package enum AccountStatements<Piece: SQLPiece> {
   /// The same of the account of an id.
   package static func find(id: String, app: Int64) -> Piece { find(isOf(id, app)) }
 
+  /// The same of the account that somebody of a provider of identities is linked with.
+  package static func find(identity: String, app: Int64) -> Piece {
+    find("app = \(bind: app) AND identity = \(bind: identity)")
+  }
+
   private static func find(_ condition: Piece) -> Piece {
-    "SELECT id, name, password, disabled, generation FROM account WHERE \(condition)"
+    "SELECT id, name, password, disabled, generation, ended FROM account WHERE \(condition)"
+  }
+
+  /// Links an account with an identity, or with none. Changes no row if another account has it.
+  package static func link(_ identity: String?, to id: String, app: Int64) -> Piece {
+    """
+    UPDATE account SET identity = \(bind: identity)
+    WHERE \(isOf(id, app)) AND NOT EXISTS
+      (SELECT 1 FROM account WHERE app = \(bind: app) AND identity = \(bind: identity)
+        AND id <> \(bind: id))
+    """
   }
 
   package static func ids(app: Int64) -> Piece {

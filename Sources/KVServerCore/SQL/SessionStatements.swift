@@ -37,6 +37,19 @@ package enum SessionStatements<Piece: SQLPiece> {
     "DELETE FROM session WHERE token = \(bind: NewSession.hash(token))"
   }
 
+  /// Lets a session that is used end later, if that is later at all, but not after the longest that it may last.
+  package static func extend(_ token: String, _ life: SessionLife, at now: Timestamp) -> Piece {
+    let idle = now.milliseconds &+ life.idleMilliseconds
+    let end: Piece = """
+      CASE WHEN began + \(bind: life.longestMilliseconds) < \(bind: idle)
+        THEN began + \(bind: life.longestMilliseconds) ELSE \(bind: idle) END
+      """
+    return """
+      UPDATE session SET expires = \(end)
+      WHERE token = \(bind: NewSession.hash(token)) AND expires > \(bind: now.milliseconds) AND expires < \(end)
+      """
+  }
+
   /// Deletes those of a user that are over.
   package static func removeExpired(of id: String, app: Int64, at now: Timestamp) -> Piece {
     """
@@ -50,8 +63,9 @@ package enum SessionStatements<Piece: SQLPiece> {
     _ session: NewSession, of id: String, app: Int64, generation: Int64
   ) -> Piece {
     """
-    INSERT INTO session (token, app, \(user), expires, generation)
-    SELECT \(bind: NewSession.hash(session.token)), app, id, \(bind: session.expires), generation
+    INSERT INTO session (token, app, \(user), expires, generation, began)
+    SELECT \(bind: NewSession.hash(session.token)), app, id, \(bind: session.expires), generation,
+      \(bind: session.began)
     FROM account WHERE app = \(bind: app) AND id = \(bind: id)
       AND generation = \(bind: generation) AND NOT disabled
     """
@@ -63,7 +77,10 @@ package enum SessionStatements<Piece: SQLPiece> {
     let own: Piece = "app = \(bind: app) AND \(user) = \(bind: id)"
     let kept = NewSession.hash(token ?? "")
     return [
-      "UPDATE account SET generation = generation + 1 WHERE \(account)",
+      """
+      UPDATE account SET generation = generation + 1, ended = \(bind: Timestamp.now().milliseconds)
+      WHERE \(account)
+      """,
       "DELETE FROM session WHERE \(own) AND token <> \(bind: kept)",
       """
       UPDATE session SET generation = (SELECT generation FROM account WHERE \(account))

@@ -14,6 +14,16 @@ extension Service {
   func login(
     with identity: JSONValue, _ call: AuthenticatedRequest
   ) throws(ServerError) -> Response {
+    try proving(identity, call) { (proven, rules) throws(ServerError) in
+      try login(of: proven, rules, app: call.app)
+    }
+  }
+
+  /// Runs `body` with whom the provider proves. An id token is used up, unless `body` throws.
+  private func proving(
+    _ identity: JSONValue, _ call: AuthenticatedRequest,
+    _ body: (ProvenIdentity, IdentityRules) throws(ServerError) -> Response
+  ) throws(ServerError) -> Response {
     guard let provider = call.app.provider else {
       throw ServerError(.featureUnavailable, "users can only log in with a name and a password")
     }
@@ -22,19 +32,12 @@ extension Service {
       guard let proven = flow.identity(ofAccessToken: token) else {
         throw ServerError(.invalidCredentials, "the access token is unknown or has expired")
       }
-      return try login(of: proven, provider.rules, app: call.app)
+      return try body(proven, provider.rules)
     }
     guard let openID = identity["openid"], let token = openID["id_token"]?.stringValue else {
       throw ServerError(
         .invalidCredentials, "_socialIdentity needs kinveyAuth.access_token or openid.id_token")
     }
-    return try login(withToken: token, openID, provider, app: call.app)
-  }
-
-  /// Uses an id token up, unless the login fails.
-  private func login(
-    withToken token: String, _ openID: JSONValue, _ provider: any IdentityProvider, app: App
-  ) throws(ServerError) -> Response {
     let proven: ProvenIdentity
     do throws(IdentityFailure) {
       proven = try provider.identity(
@@ -43,7 +46,7 @@ extension Service {
     } catch {
       throw ServerError(error)
     }
-    do throws(ServerError) { return try login(of: proven, provider.rules, app: app) } catch {
+    do throws(ServerError) { return try body(proven, provider.rules) } catch {
       provider.release(token: token)
       throw error
     }
@@ -55,6 +58,13 @@ extension Service {
     let session = newSession()
     let user = try retrying { () throws(ServerError) in
       let account = try account(of: proven, rules, app: app)
+      // Whoever ended the sessions of a user did not mean them to begin again by what was proven before.
+      guard account.ended == 0 || proven.issued &* 1000 > account.ended else {
+        throw ServerError(
+          .invalidCredentials,
+          "the sessions of the user were ended after the provider has proven this: log in there again"
+        )
+      }
       return try store.accounts.begin(session, of: account, app: app.number)
     }
     return Response.json(200, Self.adding(session.token, to: user))
@@ -62,37 +72,40 @@ extension Service {
 
   // MARK: Users
 
-  /// The account of somebody whom a provider has proven; made if it is missing and the rules say so.
-  ///
-  /// Only this names its id, which follows from the provider's name of him: nobody else gets it, and no name that others choose
-  /// leads to it.
+  /// The account of somebody whom a provider has proven: the one that is linked with them, or theirs by its id; made if it is missing
+  /// and the rules say so. No name leads to an account: users choose their names themselves.
   private func account(
     of proven: ProvenIdentity, _ rules: IdentityRules, app: App
   ) throws(ServerError) -> Account {
-    guard rules.createsUsers else {
-      let account = try store.accounts.find(name: proven.name, of: app.number)
-      guard let account else {
-        throw ServerError(.userNotFound, "there is no user of the name that the provider proves")
-      }
+    if let account = try store.accounts.find(identity: proven.key, of: app.number) {
       return try Self.enabled(account)
     }
-    let id = Self.id(of: proven)
+    guard rules.createsUsers else {
+      throw ServerError(
+        .userNotFound, "no user is linked with whom the provider proves: see _identity of users")
+    }
+    // Only this names its id, which follows from the provider's name of them: nobody else gets it.
+    let id = proven.key
     if let account = try store.accounts.find(id: id, of: app.number) {
       return try Self.enabled(account)
     }
+    var name = proven.name
+    if try store.accounts.find(name: name, of: app.number) != nil {
+      // The name is somebody else's, who cannot keep others out by that.
+      name = "\(proven.name.prefix(200))~\(hexText(randomBytes(4)))"
+    }
     let draft = try Self.draft(
-      Payload(Array("{}".utf8)), id: id,
-      replacing: [("username", JSONValue.string(proven.name).bytes)])
+      Payload(Array("{}".utf8)), id: id, replacing: [("username", JSONValue.string(name).bytes)])
     do throws(ServerError) {
       // Nobody knows the password of this hash.
       _ = try store.accounts.create(
-        draft, name: proven.name, password: nobodysHash, session: nil, of: app.number)
+        draft, name: name, password: nobodysHash, session: nil, of: app.number)
     } catch {
       guard error.code == .userAlreadyExists,
         try store.accounts.find(id: id, of: app.number) == nil
       else { throw error }
-      if try store.accounts.find(name: proven.name, of: app.number) != nil {
-        throw ServerError(.userAlreadyExists, "another user has the name that the provider proves")
+      if try store.accounts.find(name: name, of: app.number) != nil {
+        throw ServerError(.internalErrorRetry)
       }
       throw ServerError(.insufficientCredentials, "the user was deleted for good")
     }
@@ -109,9 +122,37 @@ extension Service {
     return account
   }
 
-  /// As long as a hash can be cut without two of them ever being the same.
-  private static func id(of proven: ProvenIdentity) -> String {
-    hexText(Array(SHA256.hash("\(proven.issuer)\0\(proven.subject)".utf8).prefix(16)))
+  // MARK: Links
+
+  /// Links a user with somebody of the provider, who then logs in as this user. It takes proof of both sides: a session of the user
+  /// with what the provider has proven; or the administrator's word. DELETE removes the link.
+  func identity(_ call: AuthenticatedRequest, of id: String) throws(ServerError) -> Response {
+    try call.requireUserOrMaster(id, to: "link a user with an identity")
+    guard let account = try store.accounts.find(id: id, of: call.app.number), !account.isDisabled
+    else { throw ServerError(.userNotFound) }
+    guard call.request.method == .put else { return try link(nil, to: id, call) }
+    let object = try Self.object(call.body)
+    if call.isAdministrator, let subject = object["subject"]?.stringValue,
+      let issuer = object["issuer"]?.stringValue
+    {
+      return try link(
+        ProvenIdentity(issuer: issuer, subject: subject, name: "").key, to: id, call)
+    }
+    guard let identity = object["_socialIdentity"] else {
+      throw ServerError(.incompleteRequestBody, "_socialIdentity is required")
+    }
+    return try proving(identity, call) { (proven, _) throws(ServerError) in
+      try link(proven.key, to: id, call)
+    }
+  }
+
+  private func link(
+    _ key: String?, to id: String, _ call: AuthenticatedRequest
+  ) throws(ServerError) -> Response {
+    guard try store.accounts.link(key, to: id, of: call.app.number) else {
+      throw ServerError(.userAlreadyExists, "another user is linked with this identity")
+    }
+    return Response(204)
   }
 }
 

@@ -207,6 +207,7 @@ extension Service {
       recordActivity(
         request.target["uuid"], of: poll.user, group: poll.group, session: poll.token,
         broker: broker, app: app.number)
+      noteUse(of: poll.token, by: .session(poll.token))
       _ = isRegistered(poll.group, device: poll.device, broker: broker)
       broker.poll(poll, reply: reply)
       refuseIfOver(poll, named, broker: broker)

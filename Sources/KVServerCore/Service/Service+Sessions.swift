@@ -34,7 +34,7 @@ extension Service {
   }
 
   /// A session that lasts as long as the settings say.
-  func newSession() -> NewSession { NewSession(lifetimeSeconds: settings.sessionSeconds) }
+  func newSession() -> NewSession { NewSession(settings.sessionLife) }
 
   func logout(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
     let user = try call.user()

@@ -31,9 +31,12 @@ extension Service {
     if object["_socialIdentity"] != nil {
       throw ServerError(.featureUnavailable, "users can only sign up with a name and a password")
     }
+    try checkMaySignUp(object, call)
     let draft = try Self.draft(
       sent, id: try Self.id(ofNew: object, call),
-      replacing: [("username", JSONValue.string(name).bytes), ("password", nil)])
+      replacing: [
+        ("username", JSONValue.string(name).bytes), ("password", nil), ("_invitation", nil),
+      ])
     if try store.accounts.find(name: name, of: call.app.number) != nil {
       throw ServerError(.userAlreadyExists)
     }
@@ -44,6 +47,53 @@ extension Service {
     var response = Response.json(201, Self.prefixing("password", password, to: body))
     response.headers.append(("Location", location(call, "user", path: draft.id)))
     return response
+  }
+
+  private func checkMaySignUp(
+    _ user: JSONObject, _ call: AuthenticatedRequest
+  ) throws(ServerError) {
+    guard !call.isAdministrator else { return }
+    switch settings.signUp.rule(of: call.app.key) {
+    case .open: return
+    case .closed:
+      throw ServerError(.insufficientCredentials, "only the master secret makes users of this app")
+    case .invite:
+      let name = user["username"]?.stringValue ?? ""
+      guard let text = user["_invitation"]?.stringValue, let seal = Self.invitations(of: call.app),
+        let invitation = seal.open("invitation", text, at: Timestamp.now().milliseconds / 1000),
+        invitation["username"]?.stringValue?.hasSameBytes(as: name) == true
+      else {
+        throw ServerError(
+          .insufficientCredentials, "signing up takes an _invitation for this username")
+      }
+    }
+  }
+
+  /// Takes `{"username":…,"days":…}`: the name that the invitation is for, so that it is good for one user, and for how many days.
+  func invite(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
+    try call.requireMaster()
+    let object = try Self.object(call.body)
+    guard let name = try Self.text("username", object) else {
+      throw ServerError(.incompleteRequestBody, "username is required")
+    }
+    let days = object["days"].map { $0.intValue } ?? 7
+    guard let days, (1...365).contains(days) else {
+      throw ServerError(.inputValidationFailed, "days must be a number from 1 to 365")
+    }
+    let end = Timestamp.now().milliseconds / 1000 + days * 86_400
+    guard let seal = Self.invitations(of: call.app) else { throw ServerError(.internalErrorStop) }
+    let text = seal.seal("invitation", ["username": .string(name)], until: end)
+    return Response.json(
+      201,
+      [
+        "_invitation": .string(text), "username": .string(name),
+        "expires": .string(Timestamp(milliseconds: end * 1000).description),
+      ])
+  }
+
+  /// What invitations are sealed with: only the administrator has the secret. Another one makes them void.
+  private static func invitations(of app: App) -> Seal? {
+    app.masterSecret.map { Seal(secret: $0, app: app.key) }
   }
 
   /// Only the administrator names the id of a user: whoever may choose it can choose one that rights were given to.

@@ -20,12 +20,16 @@ package final class Service: RequestHandler, Sendable {
   let log: Log
   package let metrics: Metrics
   let logicMetrics = LogicMetrics()
+  let sessionUses = SessionUses()
 
   package struct Settings: Sendable {
     package var name = "kvstored"
     package var usesTLS = false
     package var passwordCost: UInt = 5
-    package var sessionSeconds: Int64?
+    /// Nil: sessions last until they are ended.
+    package var sessionLife: SessionLife? = SessionLife(
+      idleSeconds: 30 * 86_400, longestSeconds: 180 * 86_400)
+    package var signUp = SignUpRules()
     package var discovery = Discovery()
     package var loginClock: @Sendable () -> Int64 = monotonicNanoseconds
     /// The clock for when devices were seen, in milliseconds since 1970.
@@ -159,6 +163,7 @@ package final class Service: RequestHandler, Sendable {
       do throws(ServerError) {
         var response = response(try found.get())
         response.mark(for: call)
+        noteUse(of: call.token, by: call.asker, onEventThread: true)
         reply.send(response)
       } catch {
         reply.send(refusal(error, request))
@@ -210,7 +215,7 @@ package final class Service: RequestHandler, Sendable {
     case .collections, .collection, .count, .delta, .group, .batch, .history, .indexes,
       .permissions, .rename, .logout,
       .me, .lookup,
-      .tokens, .sessions, .restoreUser, .userGroups, .userGroup,
+      .tokens, .sessions, .identity, .invitations, .restoreUser, .userGroups, .userGroup,
       .usernameExists, .mail, .verifyAddress, .removeCollection, .customEndpoint, .register,
       .unregister, .subscribe, .unsubscribe, .poll,
       .streamACL, .streamPublish, .streamSubscribe, .streamUnsubscribe, .substreams, .metrics,
@@ -231,10 +236,25 @@ package final class Service: RequestHandler, Sendable {
       let call = try open(request, route, app: key)
       var response = try performProven(call, route)
       response.mark(for: call)
+      noteUse(of: call.token, by: call.asker, onEventThread: pool(for: route, request) == nil)
       return response
     } catch {
       return refusal(error, request)
     }
+  }
+
+  /// Lets the session of a request that was answered go on, at most once an hour.
+  func noteUse(of token: String?, by asker: Asker, onEventThread: Bool = false) {
+    guard let token, let life = settings.sessionLife else { return }
+    let now = Timestamp.now()
+    guard sessionUses.isDue(token, life, at: now) else { return }
+    let extend = { @Sendable [store, log] in
+      do throws(ServerError) { try store.sessions.extend(token, life, at: now) } catch {
+        log.warning("a session could not be extended: \(error.cause ?? error.debug)")
+      }
+    }
+    // What writes does not keep an event thread.
+    if onEventThread { _ = workers.submit(for: asker) { extend() } } else { extend() }
   }
 
   /// The answer to a request that failed; what the log has to know goes there.
@@ -314,6 +334,8 @@ package final class Service: RequestHandler, Sendable {
     case .sessions: try sessions(call)
     case .restoreUser(_, let id): try restore(call, id)
     case .password(_, let user): try setPassword(call, of: user)
+    case .identity(_, let user): try identity(call, of: user)
+    case .invitations: try invite(call)
     case .usernameExists: try usernameExists(call)
     case .mail: Response(204)
     case .verifyAddress(_, let name): try verifyAddress(call, of: name)

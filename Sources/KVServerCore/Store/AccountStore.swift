@@ -4,6 +4,12 @@ package protocol AccountStore: Sendable {
   func find(name: String, of app: Int64) throws(ServerError) -> Account?
   func find(id: String, of app: Int64) throws(ServerError) -> Account?
 
+  /// The account that somebody of a provider is linked with, by `ProvenIdentity.key`.
+  func find(identity: String, of app: Int64) throws(ServerError) -> Account?
+
+  /// Links an account with an identity; nil: with none. False: there is no such account, or another one has the identity.
+  func link(_ identity: String?, to id: String, of app: Int64) throws(ServerError) -> Bool
+
   /// The ids of all users.
   func ids(of app: Int64) throws(ServerError) -> [String]
 
@@ -50,8 +56,14 @@ package struct Account: Sendable {
   package var isDisabled: Bool
   /// Sessions of another one are none.
   package var generation: Int64
+  /// When all its sessions were ended last, in milliseconds since 1970; 0: never.
+  package var ended: Int64
 
-  package init(id: String, name: String, password: String, isDisabled: Bool, generation: Int64) {
+  package init(
+    id: String, name: String, password: String, isDisabled: Bool, generation: Int64,
+    ended: Int64 = 0
+  ) {
+    self.ended = ended
     self.id = id
     self.name = name
     self.password = password

@@ -11,7 +11,10 @@ package protocol SessionStore: Sendable {
   /// Ends one session.
   func end(_ token: String) throws(ServerError)
 
-  /// Ends the sessions of a user.
+  /// A session was used: see `SessionLife`.
+  func extend(_ token: String, _ life: SessionLife, at now: Timestamp) throws(ServerError)
+
+  /// Ends the sessions of a user. Proofs of a provider that are older open none afterwards.
   func endAll(app: Int64, user: String) throws(ServerError)
 
   /// The sessions of an app that have not ended, or those of one user, in the order of their names: at most `limit`,
@@ -54,6 +57,25 @@ package struct Session: Sendable, Equatable {
   package func isValid(at now: Timestamp) -> Bool { expires.map { now.milliseconds < $0 } ?? true }
 }
 
+/// When sessions end by themselves.
+package struct SessionLife: Sendable, Equatable {
+  /// Seconds after the last use.
+  package var idleSeconds: Int64
+  /// Seconds after the login, whatever the use.
+  package var longestSeconds: Int64
+
+  package init(idleSeconds: Int64, longestSeconds: Int64) {
+    self.idleSeconds = idleSeconds
+    self.longestSeconds = longestSeconds
+  }
+
+  package var idleMilliseconds: Int64 { idleSeconds &* 1000 }
+  package var longestMilliseconds: Int64 { longestSeconds &* 1000 }
+
+  /// How often at the most a use is noted, in milliseconds: an hour, or less for those that end soon.
+  package var noteMilliseconds: Int64 { min(3_600_000, idleMilliseconds / 24) }
+}
+
 /// Sessions of one user, by their tokens.
 package enum SessionSubset: Sendable {
   case one(String)
@@ -63,13 +85,18 @@ package enum SessionSubset: Sendable {
 /// A session that is about to start. Its token is random, and cannot be had again: stores know its hash alone.
 package struct NewSession: Sendable {
   package let token: String
+  /// In milliseconds since 1970.
+  package let began: Int64
   /// When it ends, in milliseconds since 1970; nil: not by itself.
   package let expires: Int64?
 
-  /// `lifetimeSeconds` nil: it lasts until it is ended.
-  package init(lifetimeSeconds: Int64?) {
+  /// `life` nil: it lasts until it is ended.
+  package init(_ life: SessionLife?, at now: Timestamp = .now()) {
     token = hexText(randomBytes(32))
-    expires = lifetimeSeconds.map { Timestamp.now().milliseconds &+ $0 &* 1000 }
+    began = now.milliseconds
+    expires = life.map {
+      now.milliseconds &+ min($0.idleMilliseconds, $0.longestMilliseconds)
+    }
   }
 
   /// What a token is stored under.

@@ -40,9 +40,9 @@ package enum TransferTable: Sendable, CaseIterable {
   package var kinds: [TransferValue.Kind] {
     let access: [TransferValue.Kind] = [.bytes, .flag, .flag, .texts, .texts]
     return switch self {
-    case .accounts: [.bytes, .bytes, .bytes, .flag, .integer, .integer]
+    case .accounts: [.bytes, .bytes, .bytes, .flag, .integer, .integer, .bytes, .integer]
     case .formerUsers: [.bytes]
-    case .sessions: [.bytes, .bytes, .integer, .integer]
+    case .sessions: [.bytes, .bytes, .integer, .integer, .integer]
     case .groupMembers: [.bytes, .bytes]
     case .listeners: [.bytes, .bytes, .bytes, .bytes, .integer]
     case .messages: [.integer, .bytes, .bytes]

@@ -199,5 +199,14 @@ enum PostgresSchema {
     ["CREATE TABLE migration (began int8 NOT NULL)"],
     // When an automatic index was used last by any server, in milliseconds; NULL: not yet.
     ["ALTER TABLE entity_index ADD COLUMN used int8"],
+    // `identity`: who of a provider of identities logs in as this user; see `ProvenIdentity.key`. `ended`: when all sessions of the
+    // user were ended last; `began`: when a session began. Both in milliseconds. Sessions that had no end have one from now on.
+    [
+      "ALTER TABLE account ADD COLUMN identity bytea, ADD COLUMN ended int8 NOT NULL DEFAULT 0",
+      "CREATE UNIQUE INDEX account_identity ON account (app, identity) WHERE identity IS NOT NULL",
+      "ALTER TABLE session ADD COLUMN began int8 NOT NULL DEFAULT 0",
+      "UPDATE session SET began = (extract(epoch FROM clock_timestamp()) * 1000)::int8",
+      "UPDATE session SET expires = began + 2592000000 WHERE expires IS NULL",
+    ],
   ]
 }

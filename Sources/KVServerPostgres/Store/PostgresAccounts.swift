@@ -22,6 +22,16 @@ final class PostgresAccounts: AccountStore {
     try find(AccountStatements.find(id: id, app: app))
   }
 
+  func find(identity: String, of app: Int64) throws(ServerError) -> Account? {
+    try find(AccountStatements.find(identity: identity, app: app))
+  }
+
+  func link(_ identity: String?, to id: String, of app: Int64) throws(ServerError) -> Bool {
+    try writer.write(app: app) { (transaction, _) throws(PostgresError) in
+      try transaction.run(AccountStatements.link(identity, to: id, app: app)).changes == 1
+    }
+  }
+
   func ids(of app: Int64) throws(ServerError) -> [String] {
     let rows = try storage { () throws(PostgresError) in
       try writer.database.read(AccountStatements.ids(app: app))
@@ -34,7 +44,7 @@ final class PostgresAccounts: AccountStore {
     guard !rows.isEmpty else { return nil }
     return Account(
       id: rows.text(0, 0), name: rows.text(0, 1), password: rows.text(0, 2),
-      isDisabled: rows.flag(0, 3), generation: rows.int64(0, 4))
+      isDisabled: rows.flag(0, 3), generation: rows.int64(0, 4), ended: rows.int64(0, 5))
   }
 
   // MARK: Writing

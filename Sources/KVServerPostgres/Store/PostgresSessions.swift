@@ -26,6 +26,13 @@ final class PostgresSessions: SessionStore {
     }
   }
 
+  func extend(_ token: String, _ life: SessionLife, at now: Timestamp) throws(ServerError) {
+    guard let session = try find(token) else { return }
+    try writer.write(app: session.app) { (transaction, _) in
+      transaction.enqueue(SessionStatements.extend(token, life, at: now))
+    }
+  }
+
   func endAll(app: Int64, user: String) throws(ServerError) {
     try writer.write(app: app) { (transaction, _) in Self.endAll(of: user, in: transaction) }
   }

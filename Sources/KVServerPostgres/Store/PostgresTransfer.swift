@@ -72,9 +72,15 @@ package final class PostgresTransfer: TransferTarget {
       (self.table, columns) =
         switch table {
         case .accounts:
-          ("account", ["id", "name", "password", "disabled", "generation", "rights_since"])
+          (
+            "account",
+            [
+              "id", "name", "password", "disabled", "generation", "rights_since", "identity",
+              "ended",
+            ]
+          )
         case .formerUsers: ("former_user", ["id"])
-        case .sessions: ("session", ["token", "usr", "expires", "generation"])
+        case .sessions: ("session", ["token", "usr", "expires", "generation", "began"])
         case .groupMembers: ("group_member", ["usr", "grp"])
         case .listeners: ("live", ["usr", "device", "collection", "session", "seen"])
         case .messages: ("live_message", ["time", "topic", "about"])

@@ -32,16 +32,16 @@ import Testing
       try draft(account.id), of: account, change: .init(name: "ana", password: "new"), for: master,
       app: app
     )
-    #expect(try accounts.begin(NewSession(lifetimeSeconds: nil), of: account, app: app) == nil)
+    #expect(try accounts.begin(NewSession(nil), of: account, app: app) == nil)
     let now = try #require(try accounts.find(name: "ana", of: app))
-    #expect(try accounts.begin(NewSession(lifetimeSeconds: nil), of: now, app: app) != nil)
+    #expect(try accounts.begin(NewSession(nil), of: now, app: app) != nil)
   }
 
   @Test("start no session once they are disabled or gone", arguments: [false, true])
   func deletedMeanwhile(permanently: Bool) throws {
     let account = try user("ana")
     try accounts.delete(account.id, permanently: permanently, for: master, of: app)
-    #expect(try accounts.begin(NewSession(lifetimeSeconds: nil), of: account, app: app) == nil)
+    #expect(try accounts.begin(NewSession(nil), of: account, app: app) == nil)
   }
 
   @Test("are not changed by who has read them before somebody else changed them")
@@ -60,7 +60,7 @@ import Testing
     "A session that ends while it is looked up is not found afterwards", arguments: [false, true])
   func endedWhileRead(endsAll: Bool) throws {
     let account = try user("ana")
-    let session = NewSession(lifetimeSeconds: nil)
+    let session = NewSession(nil)
     _ = try accounts.begin(session, of: account, app: app)
     // What this look-up finds was good when it began.
     let found = try sessions.find(session.token) { (token) throws(ServerError) in
@@ -79,7 +79,7 @@ import Testing
   @Test("A session that was kept in memory ends with its generation")
   func keptGeneration() throws {
     let account = try user("ana")
-    let session = NewSession(lifetimeSeconds: nil)
+    let session = NewSession(nil)
     _ = try accounts.begin(session, of: account, app: app)
     #expect(try sessions.find(session.token)?.user == account.id)
     // A row of an older generation, as an insertion that came too late would have left it.
@@ -93,8 +93,9 @@ import Testing
   @Test("Sessions that have run out are taken out of the database by the next login")
   func purge() throws {
     let account = try user("ana")
-    _ = try accounts.begin(NewSession(lifetimeSeconds: -1), of: account, app: app)
-    _ = try accounts.begin(NewSession(lifetimeSeconds: nil), of: account, app: app)
+    _ = try accounts.begin(
+      NewSession(SessionLife(idleSeconds: -1, longestSeconds: 100)), of: account, app: app)
+    _ = try accounts.begin(NewSession(nil), of: account, app: app)
     let count = try database.read { (connection: borrowing Connection) throws(SQLiteError) in
       try connection.integer("SELECT count(*) FROM session")
     }

@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVJSON
 import Testing
 
@@ -53,6 +54,27 @@ import Testing
     let server = try TestServer { $0.sessionDays = 0 }
     let ana = try server.user("ana")
     #expect(try server.send(as: ana, "GET", "/user/kid/_me").error == "InvalidCredentials")
+  }
+
+  @Test("end after a time without use, which each use puts off, and in the end in any case")
+  func idle() throws {
+    let server = try TestServer {
+      $0.sessionIdleDays = 30
+      $0.sessionDays = 180
+    }
+    let ana = try server.user("ana")
+    func end() throws -> String {
+      let list = try server.send(as: .master, "GET", "/user/kid/_sessions").expect(200)
+      return list.json.arrayValue?.first?["expires"]?.stringValue ?? "never"
+    }
+    #expect(try end().prefix(10) == Self.day(after: 30))
+    try server.send(as: ana, "GET", "/user/kid/_me").expect(200)
+    #expect(try end().prefix(10) == Self.day(after: 30))
+  }
+
+  private static func day(after days: Int64) -> Substring {
+    let now = Timestamp.now().milliseconds
+    return Timestamp(milliseconds: now + days * 86_400_000).description.prefix(10)
   }
 
   @Test("are followed by the request's id and API version in every answer")
