@@ -66,7 +66,8 @@ extension Client {
 
   /// With nothing else under way: what is read for a user who is gone must not end up in what was wiped.
   /// The data goes before the session: should the process die in between, nobody else finds it.
-  func endSession(_ leaving: Leaving) throws(StoreError) {
+  /// `ending`: the token of the session, for the backend to end it as well; nil: there is none any more.
+  func endSession(_ leaving: Leaving, ending token: String? = nil) throws(StoreError) {
     let session = try usersSession()
     try operations.alone { () throws(StoreError) in
       try checkUnsent(leaving)
@@ -77,7 +78,7 @@ extension Client {
         }
         session.forgetActor()
       }
-      try session.clear()
+      try session.clear(ending: token)
     }
     openResults.endAll()
     events.publish(.loggedOut(nil))

@@ -202,14 +202,15 @@ extension Client {
   }
 
   /// Ends the session here, wipes the local data that belongs to it, and ends the session on the backend, whose
-  /// failure does not matter any more. `.pending`, and nothing is changed, if that would lose unsent work.
+  /// failure does not matter any more: if it is away, it is told after its next answer. `.pending`, and nothing is changed, if that would lose unsent work.
   package func logout(_ leaving: Leaving, _ cancellation: Cancellation) throws(StoreError) {
     let (user, listened) = try log.measuring("logout") { () throws(StoreError) in
       let user = try active()
       let listened = live?.registered
-      try endSession(leaving)
+      try endSession(leaving, ending: user.token)
       return (user, listened)
     }
+    let isBegun = endings.add()
     if let listened {
       _ = try? asking(
         "unregister on the backend", options: leaving.call, cancellation: cancellation
@@ -218,11 +219,7 @@ extension Client {
         try backend?.live?.unregister(listened, token: user.token, call: call)
       }
     }
-    // What it says is in the log.
-    _ = try? asking("logout on the backend", options: leaving.call, cancellation: cancellation) {
-      (call) throws(StoreError) in
-      try accounts().logout(token: user.token, call)
-    }
+    sendEndings(leaving.call, cancellation, isBegun: isBegun)
   }
 
   /// Deletes the active user on the backend, then ends its session as a logout does.
@@ -245,11 +242,13 @@ extension Client {
     _ operation: StaticString, options: Options, cancellation: Cancellation,
     body: (Call) throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    try log.measuring(operation) { () throws(StoreError) in
+    let result = try log.measuring(operation) { () throws(StoreError) in
       try operations.run(cancellation) { (cancellation) throws(StoreError) in
         try connectivity.noting { () throws(StoreError) in try body(call(options, cancellation)) }
       }
     }
+    sendEndingsLater()
+    return result
   }
 
   /// Gives the backend; `.unsupported` if there is none.
@@ -258,7 +257,7 @@ extension Client {
     return backend
   }
 
-  private func accounts() throws(StoreError) -> any Accounts {
+  func accounts() throws(StoreError) -> any Accounts {
     let backend = try existing()
     guard let accounts = backend.accounts else { throw backend.lacks("users") }
     return accounts

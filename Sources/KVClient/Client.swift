@@ -50,6 +50,9 @@ package final class Client: Sendable {
   let synced: SyncedCollections
   let statusObservers = StatusObservers()
   let openResults = OpenResults()
+  let endings = EndedSessions()
+  /// Tells the client of answers that come when the backend was away.
+  private let revival = Monitor<(@Sendable () -> Void)?>(nil)
   private let state = Monitor(State())
   /// Held by who opens local data, which may take long; `state` is not, meanwhile.
   private let opening = Monitor(())
@@ -71,12 +74,13 @@ package final class Client: Sendable {
     self.follows = follows
     let synced = SyncedCollections(options.synced.expressions)
     self.synced = synced
-    connectivity = Connectivity { [events] isOnline in
+    connectivity = Connectivity { [events, revival] isOnline in
       events.publish(isOnline ? .online : .offline)
       synced.running?.receive(.network(isOnline: isOnline))
       guard isOnline else { return }
       autoPushes.revive()
       follows.receive(.revived)
+      revival.withLock { $0 }?()
     }
     guard let open = options.backend else {
       // Where the directory cannot be used, that is said here, as for a client with a backend.
@@ -120,6 +124,10 @@ package final class Client: Sendable {
         $0, entities: remote, session: session, renewal: renewal, connectivity: connectivity,
         isWanted: options.usesLive)
     }
+    if (try? self.session?.endings())?.isEmpty == false, endings.add() {
+      endings.end(areLeft: true)
+    }
+    revival.withLock { revival in revival = { [weak self] in self?.sendEndingsLater() } }
   }
 
   deinit { close() }

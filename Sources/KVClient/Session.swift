@@ -109,8 +109,14 @@ final class Session: Sendable {
   }
 
   /// Ends the session. The client goes on to act for its user, whose data is there: nobody else's login passes for
-  /// theirs.
-  func clear() throws(StoreError) { try store.clearUser() }
+  /// theirs. `ending`: its token, for the backend to end it when it can be reached.
+  func clear(ending token: String? = nil) throws(StoreError) { try store.clearUser(ending: token) }
+
+  /// The tokens of sessions that have ended here, and perhaps not on the backend.
+  func endings() throws(StoreError) -> [String] { try store.endings() }
+
+  /// The backend has ended the session of a token.
+  func forget(ending token: String) throws(StoreError) { try store.forget(ending: token) }
 
   /// The data of the user has gone: whoever logs in next may be anybody.
   func forgetActor() { state.withLock { $0.actor = nil } }

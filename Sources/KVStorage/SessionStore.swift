@@ -38,6 +38,7 @@ package final class SessionStore: Sendable {
   }
 
   private static func user(of tag: String) -> String { "user/\(tag)" }
+  private static func ending(of tag: String) -> String { "ending/\(tag)/" }
   private static let former = "former"
 
   /// "KVU1": a tag's file is no session, and the other way round.
@@ -77,10 +78,36 @@ package final class SessionStore: Sendable {
     }
   }
 
-  /// Forgets the active user.
-  package func clearUser() throws(StoreError) {
+  /// Forgets the active user. `ending`: the token of a session that the backend has to end, which is remembered in the same
+  /// transaction until `forget`.
+  package func clearUser(ending token: String? = nil) throws(StoreError) {
     try write { (db: borrowing Connection) throws(SQLiteError) in
       try Self.delete(Self.user(of: tag), on: db)
+      if let token { try Self.set(Self.ending(of: tag) + token, to: token, on: db) }
+    }
+  }
+
+  /// The tokens of sessions that have ended here, and perhaps not on the backend.
+  package func endings() throws(StoreError) -> [String] {
+    let prefix = Self.ending(of: tag)
+    do throws(SQLiteError) {
+      return try database.withReader { (db: borrowing Connection) throws(SQLiteError) in
+        let found = try db.statement(
+          "SELECT value FROM facts WHERE name >= \(bind: prefix) AND name < \(bind: prefix + "\u{7F}")"
+        )
+        var tokens: [String] = []
+        while try found.step() { tokens.append(found.text(0) ?? "") }
+        return tokens
+      }
+    } catch {
+      throw StoreError(error)
+    }
+  }
+
+  /// The backend has ended the session of a token.
+  package func forget(ending token: String) throws(StoreError) {
+    try write { (db: borrowing Connection) throws(SQLiteError) in
+      try Self.delete(Self.ending(of: tag) + token, on: db)
     }
   }
 

@@ -1,11 +1,12 @@
 import Glibc
 import KVBase
-import KVClient
 import KVJSON
 import KVQuery
 import KVSync
 import KVTestSupport
 import Testing
+
+@testable import KVClient
 
 @Suite("A client") struct ClientTests {
   // MARK: Options
@@ -167,6 +168,32 @@ import Testing
     for tag in ["one", "two"] {
       #expect(try client.store("notes", type: "sync", ["tag": .string(tag)]).all().isEmpty)
     }
+  }
+
+  @Test(
+    "ends its session on the backend as soon as that answers again", arguments: [true, false])
+  func logoutLater(isRestarted: Bool) throws {
+    let world = try World()
+    var client = try world.member("ana")
+    defer { client.close() }
+    func sessions() throws -> Int {
+      try world.administer("GET", "/user/kid_test/_sessions").arrayValue?.count ?? -1
+    }
+    world.stop()
+    try client.logout(Client.Leaving(), Cancellation())
+    try world.start()
+    #expect(try sessions() == 1)
+    if isRestarted {
+      client.close()
+      client = try world.client("ana")
+    }
+    _ = try client.ping(options: Options(), cancellation: Cancellation())
+    // A thread of the client's own tells the backend.
+    let deadline = Deadline.after(seconds: 60)
+    while try sessions() > 0, !deadline.hasPassed {}
+    #expect(try sessions() == 0)
+    while try client.session?.endings().isEmpty == false, !deadline.hasPassed {}
+    #expect(try client.session?.endings().isEmpty == true)
   }
 
   @Test("ends open lists of results with the session", arguments: ["sync", "network"])
