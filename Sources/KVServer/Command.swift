@@ -57,7 +57,7 @@ package enum Command {
     server.stop()
   }
 
-  /// Says which apps are served, with its secrets when they are new.
+  /// Says which apps are served. Their secrets are in the file alone: what is written here often ends in a journal.
   private static func show(_ own: AppFile.Loaded) {
     for app in own.apps {
       guard own.isNew else {
@@ -66,10 +66,8 @@ package enum Command {
       }
       output(
         """
-        kvstored created an app and stored it in \(own.path):
+        kvstored created an app and stored its key and secrets in \(own.path), as KEY:SECRET:MASTER:
           app key        \(app.key)
-          app secret     \(app.secret)
-          master secret  \(app.masterSecret ?? "")
 
         """)
     }
@@ -162,7 +160,7 @@ enum Help {
         --version                         print the version
         --help                            print this
 
-      Without --app the server creates an app, prints its secrets once and stores them in DIR/app.json.
+      Without --app the server creates an app, whose key and secrets it stores in DIR/app.json.
       Signals: SIGTERM and SIGINT end it when running requests are done; SIGHUP reopens the access log,
       loads the certificate again, and reads again which apps there are and by which providers users log in.
 

@@ -48,6 +48,8 @@ extension Server {
     package var crossOrigins: [String] = []
     /// An address of its own for `/metrics`; nil: it needs the master secret.
     package var metrics: ListenAddress?
+    /// The names under which that address may be asked, besides addresses and `localhost`.
+    package var metricsHosts: [String] = []
     var discovery = Discovery()
     /// The operator's own services.
     package var logic: [LogicSettings] = []

@@ -6,7 +6,9 @@ final class MetricsServer: Sendable {
   let address: ListenAddress
   private let http: HTTPServer
 
-  init(_ service: Service, at wanted: ListenAddress, log: Log) throws(Server.Failure) {
+  init(
+    _ service: Service, at wanted: ListenAddress, hosts: [String], log: Log
+  ) throws(Server.Failure) {
     let socket = try Server.listen(wanted)
     address = socket.address
     var limits = HTTPLimits()
@@ -14,7 +16,8 @@ final class MetricsServer: Sendable {
     limits.bodyBytes = 1024
     http = HTTPServer(
       limits: limits, pool: WorkerPool("kv-metrics", threads: 1, limit: 10),
-      handler: MetricsHandler(service), observer: { _ in }, log: { log.debug("metrics: \($0)") })
+      handler: MetricsHandler(service, hosts: hosts), observer: { _ in },
+      log: { log.debug("metrics: \($0)") })
     guard http.start(on: socket.release(), threads: 1, tls: nil) else {
       throw Server.Failure("cannot start HTTP on \(address); --log-level debug shows the reason")
     }

@@ -82,7 +82,8 @@ package final class Server: Sendable {
     }
     let service = self.service
     self.metrics = try configuration.metrics.map { (address) throws(Failure) in
-      try MetricsServer(service, at: address, log: log)
+      try MetricsServer(
+        service, at: address, hosts: configuration.metricsHosts + [address.host], log: log)
     }
     let isStarted = http.start(
       on: socket.release(), threads: configuration.eventThreads, tls: identities,
@@ -185,7 +186,6 @@ package final class Server: Sendable {
       idleSeconds: Int64(configuration.sessionIdleDays) * 86_400,
       longestSeconds: Int64(configuration.sessionDays) * 86_400)
     settings.signUp = configuration.signUp
-    settings.usesTLS = configuration.tls != nil
     settings.loginClock = configuration.loginClock
     settings.liveClock = configuration.liveClock
     settings.discovery = configuration.discovery

@@ -93,6 +93,10 @@ struct Setting: Sendable {
       }
       configuration.metrics = address
     },
+    Setting(
+      "metrics-host", "NAME",
+      help: "a name under which that address may be asked; may be repeated [addresses, localhost]"
+    ) { $0.metricsHosts.append($1) },
     Setting("log-level", "LEVEL", help: "error, warning, info or debug, on standard error [info]") {
       configuration, text throws(Arguments.Misuse) in
       guard let level = Log.Level(rawValue: text) else {

@@ -71,6 +71,10 @@ final class HTTPExchange: Reply, @unchecked Sendable {
       return refuse(.malformedHead("the lines of the head are malformed"), closing: true)
     }
     if target == nil { return refuse(.malformedTarget, closing: true) }
+    if head.hasBody, let coding = head.headers[.contentEncoding], coding.lowercased() != "identity"
+    {
+      return refuse(.unsupportedCoding(coding), closing: true)
+    }
     return head.hasBody ? checkHead(request, head.length) : .YES
   }
 
@@ -190,11 +194,16 @@ final class HTTPExchange: Reply, @unchecked Sendable {
 
   /// What every answer to a request carries, whoever made it.
   private func headers(forAll request: Request?) -> [(name: String, value: String)] {
-    guard let request else { return [] }
-    var headers = server.crossOrigin.headers(for: request.headers[.origin])
+    guard let request else { return Self.privacy }
+    var headers = Self.privacy + server.crossOrigin.headers(for: request.headers[.origin])
     if request.headers[.plainRequestId] != nil { headers.append(("X-Request-Id", request.id)) }
     return headers
   }
+
+  /// Answers are for the one who asked, and are what they say: no cache keeps them, and no browser guesses what they are.
+  private static let privacy: [(name: String, value: String)] = [
+    ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
+  ]
 
   private func make(_ body: Response.Body) -> OpaquePointer? {
     switch body {

@@ -91,7 +91,7 @@ package final class HookClient: BusinessLogic {
   private func request(_ call: LogicCall, delivery: String) -> HTTPRequest {
     let time = "\(Glibc.time(nil))"
     let signature = Signature.make(
-      secret: settings.secret, time: time, delivery: delivery, body: call.body)
+      secret: settings.secret, time: time, delivery: delivery, event: call.event, body: call.body)
     return HTTPRequest(
       "POST", settings.url,
       headers: [

@@ -16,6 +16,8 @@ struct ClaimRules: Sendable {
   var nonce: String?
   /// The access token that came along.
   var accessToken: String?
+  /// Whether the token has to say of which access token it is, if one came along: unless both come from the provider itself.
+  var needsAccessTokenHash = false
 
   /// Whom the claims name. `now`: seconds since 1970.
   func identity(_ claims: JSONObject, at now: Int64) throws(IdentityFailure) -> ProvenIdentity {
@@ -29,9 +31,9 @@ struct ClaimRules: Sendable {
         throw .refused("the id token has another nonce: it is not of this login")
       }
     }
-    if let accessToken, let hash = claims["at_hash"] {
+    if let accessToken, needsAccessTokenHash || claims["at_hash"] != nil {
       let half = Array(SHA256.hash(accessToken.utf8).prefix(16))
-      guard Self.isSame(hash, Base64.encode(url: half)) else {
+      guard Self.isSame(claims["at_hash"], Base64.encode(url: half)) else {
         throw .refused("the id token is of another access token (at_hash)")
       }
     }

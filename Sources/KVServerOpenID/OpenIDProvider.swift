@@ -79,6 +79,7 @@ package final class OpenIDProvider: IdentityProvider {
     claims.maxAge = settings.tokenSeconds
     claims.nonce = nonce
     claims.accessToken = accessToken
+    claims.needsAccessTokenHash = true
     let proven = try proven(token, claims)
     try used.use(
       UsedTokens.Token(digest: proven.digest, issuer: settings.issuer, made: proven.made),

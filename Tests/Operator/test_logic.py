@@ -146,7 +146,8 @@ class Service:
 
 def check_signature(headers: Any, body: bytes) -> None:
     """Fail unless the code is right."""
-    text = f"{headers['X-Kvstored-Timestamp']}.{headers['X-Kvstored-Delivery']}.".encode()
+    names = ("Timestamp", "Delivery", "Event")
+    text = "".join(f"{headers[f'X-Kvstored-{name}']}." for name in names).encode()
     code = hmac.new(SECRET.encode(), text + body, hashlib.sha256).hexdigest()
     assert headers["X-Kvstored-Signature"] == "sha256=" + code
 

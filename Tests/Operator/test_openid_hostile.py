@@ -384,6 +384,15 @@ def test_what_was_proven_before_all_sessions_ended_opens_none(
     assert with_token(server, stolen)[0] == 401
 
 
+def test_an_access_token_must_be_the_one_that_the_id_token_names(
+    start: Start, sham: Sham, tmp_path: Path
+) -> None:
+    server = start(*sham.options(tmp_path))
+    status, error = with_token(server, sham.token(), access_token="one")
+    assert status == 401
+    assert "at_hash" in error["debug"], "it names none"
+
+
 def test_the_token_of_another_login_does_not_count(
     start: Start, sham: Sham, tmp_path: Path
 ) -> None:

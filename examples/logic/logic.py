@@ -96,7 +96,9 @@ class Handler(BaseHTTPRequestHandler):
     def is_genuine(self, delivery: str, body: bytes) -> bool:
         """Tell whether somebody who knows the secret has sent this a short while ago."""
         sent = self.headers.get("X-Kvstored-Timestamp", "")
-        code = hmac.new(SECRET, f"{sent}.{delivery}.".encode() + body, hashlib.sha256).hexdigest()
+        event = self.headers.get("X-Kvstored-Event", "")
+        signed = f"{sent}.{delivery}.{event}.".encode() + body
+        code = hmac.new(SECRET, signed, hashlib.sha256).hexdigest()
         given = self.headers.get("X-Kvstored-Signature", "")
         return (
             hmac.compare_digest(given, "sha256=" + code) and abs(time.time() - int(sent)) < MAX_AGE

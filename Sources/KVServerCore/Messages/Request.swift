@@ -61,6 +61,7 @@ package enum Header: Int, CaseIterable, Sendable {
   case authorization, apiVersion, requestId, includeItemsCount, contentLength, host, ifMatch
   case ifNoneMatch, deleteEntireCollection, retainMetadata, transferEncoding, forwardedFor
   case damaged, explain, plainRequestId, origin, requestedMethod, requestedHeaders
+  case contentEncoding
 
   package var name: StaticString {
     switch self {
@@ -82,6 +83,7 @@ package enum Header: Int, CaseIterable, Sendable {
     case .origin: "Origin"
     case .requestedMethod: "Access-Control-Request-Method"
     case .requestedHeaders: "Access-Control-Request-Headers"
+    case .contentEncoding: "Content-Encoding"
     }
   }
 
@@ -101,7 +103,7 @@ package enum Header: Int, CaseIterable, Sendable {
     case .apiVersion, .requestId, .includeItemsCount, .ifMatch, .ifNoneMatch,
       .deleteEntireCollection, .retainMetadata, .forwardedFor, .damaged, .explain, .plainRequestId,
       .origin,
-      .requestedMethod, .requestedHeaders:
+      .requestedMethod, .requestedHeaders, .contentEncoding:
       false
     }
   }

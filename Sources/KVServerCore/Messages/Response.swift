@@ -75,6 +75,8 @@ package enum RequestProblem: Sendable {
   /// The target is no path, or an escape in it is broken.
   case malformedTarget
   case bodyTooLarge(limit: Int)
+  /// The body is compressed, or coded in another way.
+  case unsupportedCoding(String)
   /// The server is about to end.
   case stopping
   /// The bodies of other requests fill the memory for bodies.

@@ -57,6 +57,7 @@ package struct ServerError: Error, Sendable, Equatable {
     case userAlreadyExists = "UserAlreadyExists"
     case staleRequest = "StaleRequest"
     case payloadTooLarge = "RequestEntityTooLarge"
+    case unsupportedMediaType = "UnsupportedMediaType"
     case tooManyRequests = "TooManyRequests"
     case internalErrorRetry = "KinveyInternalErrorRetry"
     case internalErrorStop = "KinveyInternalErrorStop"
@@ -86,6 +87,7 @@ extension ServerError.Code {
     case .methodNotAllowed: 405
     case .userAlreadyExists, .staleRequest: 409
     case .payloadTooLarge: 413
+    case .unsupportedMediaType: 415
     case .tooManyRequests: 429
     case .internalErrorRetry, .internalErrorStop: 500
     case .apiVersionNotImplemented: 501
@@ -127,6 +129,7 @@ extension ServerError.Code {
     case .userAlreadyExists: "This user name is taken. Choose another."
     case .staleRequest: "The entity is not what the request expects it to be."
     case .tooManyRequests: "There were too many requests like this one. Please wait and try again."
+    case .unsupportedMediaType: "The request body has a coding that is not supported."
     case .payloadTooLarge: "The request is too large."
     case .internalErrorRetry: "The server failed to process the request. Please try again."
     case .internalErrorStop: "The server failed to process the request. Trying again will not help."

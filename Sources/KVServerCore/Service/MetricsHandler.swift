@@ -2,8 +2,14 @@
 /// address.
 package final class MetricsHandler: RequestHandler {
   private let service: Service
+  private let hosts: [String]
 
-  package init(_ service: Service) { self.service = service }
+  /// `hosts`: the names under which it may be asked. By another name a web page of anybody, whose browser can reach the address, could
+  /// read the answer (DNS rebinding); addresses and `localhost` are nobody's names.
+  package init(_ service: Service, hosts: [String] = []) {
+    self.service = service
+    self.hosts = hosts.map { $0.lowercased() }
+  }
 
   package func checkHead(_ head: Request) -> HeadCheck { .accepted(maxBodyBytes: 0) }
 
@@ -13,12 +19,25 @@ package final class MetricsHandler: RequestHandler {
     service.refuse(problem, requestId: requestId)
   }
 
+  private func isKnown(host text: String?) -> Bool {
+    // HTTP/1.0, which browsers do not speak, needs none.
+    guard let text else { return true }
+    let name =
+      text.hasPrefix("[")
+      ? String(text.dropFirst().prefix { $0 != "]" })
+      : String(text.prefix { $0 != ":" }).lowercased()
+    return name == "localhost" || IPAddress(name) != nil || hosts.contains(name)
+  }
+
   private func answer(_ request: Request) -> Response {
     do throws(ServerError) {
       guard request.method == .get || request.method == .head else {
         throw ServerError(.methodNotAllowed, allow: "GET, HEAD")
       }
       guard Route(request.target.path) == .metrics else { throw ServerError(.routeNotFound) }
+      guard isKnown(host: request.headers[.host]) else {
+        throw ServerError(.writesToCollectionDisallowed, "this name of the host is not known here")
+      }
       return service.metrics.page
     } catch {
       return Response.error(error, to: request)

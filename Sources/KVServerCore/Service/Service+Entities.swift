@@ -238,12 +238,11 @@ extension Service {
       permissions: try store.collections.permissions(of: call.collection(name)))
   }
 
-  /// The URL of what was created: `service` and `path` are around the key of the app.
+  /// The address of what was created: `service` and `path` are around the key of the app. Without a host, so that nothing of what a
+  /// request says about itself comes back as an address.
   func location(_ call: AuthenticatedRequest, _ service: String, path: String...) -> String {
     let pieces = [service, call.app.key] + path
-    let target = pieces.map { "/" + percentEncoded($0) }.joined()
-    guard let host = call.request.headers[.host] else { return target }
-    return (settings.usesTLS ? "https://" : "http://") + host + target
+    return pieces.map { "/" + percentEncoded($0) }.joined()
   }
 
   /// The header with the value that `If-Match` takes.

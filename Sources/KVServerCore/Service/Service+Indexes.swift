@@ -59,11 +59,14 @@ extension Service {
     return spec
   }
 
-  /// The header that says how a query was answered, if the request asks for it.
+  /// The header that says how a query was answered, if the administrator asks for it: it names indexes, and with them members that
+  /// users may know nothing of.
   func explanation(
     _ call: AuthenticatedRequest, _ query: Query, in key: CollectionKey
   ) throws(ServerError) -> [(name: String, value: String)] {
-    guard call.request.headers[.explain]?.lowercased() == "true" else { return [] }
+    guard call.isAdministrator, call.request.headers[.explain]?.lowercased() == "true" else {
+      return []
+    }
     let plan = QueryPlan(query, try store.indexes.use(for: query.walk?.query ?? query, in: key))
     return [(Header.explain.name.description, JSONValue.object(plan.json).text)]
   }

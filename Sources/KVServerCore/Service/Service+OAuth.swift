@@ -33,7 +33,7 @@ extension Service {
       }
     }
     response.headers.append(("X-Kinvey-Request-Id", request.id))
-    response.headers += [("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer")]
+    response.headers += [("Referrer-Policy", "no-referrer")]
     return response
   }
 

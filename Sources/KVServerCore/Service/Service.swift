@@ -24,7 +24,6 @@ package final class Service: RequestHandler, Sendable {
 
   package struct Settings: Sendable {
     package var name = "kvstored"
-    package var usesTLS = false
     package var passwordCost: UInt = 5
     /// Nil: sessions last until they are ended.
     package var sessionLife: SessionLife? = SessionLife(
@@ -176,6 +175,8 @@ package final class Service: RequestHandler, Sendable {
       switch problem {
       case .malformedHead(let why): ServerError(.badRequest, why)
       case .malformedTarget: ServerError(.badRequest, "the request target is malformed")
+      case .unsupportedCoding(let coding):
+        ServerError(.unsupportedMediaType, "Content-Encoding \(coding) is not supported")
       case .bodyTooLarge(let limit):
         ServerError(.payloadTooLarge, "a request body can have at most \(limit) bytes")
       case .stopping: ServerError(.stopping)

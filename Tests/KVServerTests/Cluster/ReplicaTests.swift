@@ -98,7 +98,7 @@ import Testing
     // It knows the collection as it was.
     _ = try b.send(as: ana, "GET", path).expect(200)
     try a.send(as: .master, "PUT", path + "/_indexes", body: body).expect(200)
-    let found = try b.send(as: ana, "GET", request, headers: explain).expect(200)
+    let found = try b.send(as: .master, "GET", request, headers: explain).expect(200)
     #expect(found.ids.count == 5)
     #expect(found.headers["x-kvstored-explain"]?.contains(#""indexes":["n_1"]"#) == true)
     // What was written on one is in the index on the other.

@@ -89,6 +89,23 @@ import Testing
     #expect(HTTPClient.receive(connection)?.status == 201, "\(name)")
   }
 
+  @Test("refuses a body that is compressed with 415, and says of every answer that it is private")
+  func codedBodies() throws {
+    let server = try TestServer()
+    for (coding, status) in [
+      ("gzip", 415), ("br", 415), ("gzip, identity", 415), ("identity", 201),
+    ] {
+      let answers = try exchange(server, Self.post("\(Self.length)\r\nContent-Encoding: \(coding)"))
+      #expect(answers.first?.status == status, "\(coding)")
+      #expect(answers.first?.headers["cache-control"] == "no-store")
+      #expect(answers.first?.headers["x-content-type-options"] == "nosniff")
+    }
+    let health = try server.send(as: .nobody, "GET", "/healthz").expect(200)
+    #expect(health.headers["x-content-type-options"] == "nosniff")
+    let unreadable = try exchange(server, "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n")
+    #expect(unreadable.first?.headers["cache-control"] == "no-store")
+  }
+
   @Test("takes six hundred parameters, and HTTP/1.0 without a host")
   func more() throws {
     let server = try TestServer()
@@ -103,7 +120,8 @@ import Testing
   @Test(
     "leaves to the library what that refuses, in words of its own",
     arguments: [
-      post("Content-Length: 7, 7"), post("Content-Length: +7"), post("Content-Length: 7 "),
+      post("Content-Length: 7, 7"), post("Content-Length: +7"), post("Content-Length: +5"),
+      post("Content-Length: 7 "),
       post("Content-Length: 0x7"), post("no colon"), post("X\0Y: z"),
       post(length).replacing("HTTP/1.1", with: "HTTP/1.1 "),
       chunked(coding, "0x7\r\n{\"a\":1}\r\n0\r\n\r\n"),

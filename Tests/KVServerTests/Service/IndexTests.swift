@@ -28,7 +28,7 @@ import Testing
   private func plan(_ filter: String, sort: String = "") throws -> (ids: [String], plan: JSONValue?)
   {
     let answer = try server.send(
-      as: ana, "GET", target(path, [("query", filter), ("sort", sort)]),
+      as: .master, "GET", target(path, [("query", filter), ("sort", sort)]),
       headers: [("X-Kvstored-Explain", "true")])
     answer.expect(200)
     return (
@@ -119,8 +119,15 @@ import Testing
     #expect(matched.ids == ["c"] && matched.plan?["filter"] == "matched")
     let byId = try plan(#"{"_id":"a"}"#)
     #expect(byId.plan?["access"] == "ids" && byId.plan?["filter"] == "exact")
-    let plain = try server.send(as: ana, "GET", path)
+    let plain = try server.send(as: .master, "GET", path)
     #expect(plain.headers["x-kvstored-explain"] == nil)
+    // Users are not told which indexes there are.
+    for path in [path, path + "/_count"] {
+      let theirs = try server.send(
+        as: ana, "GET", query(path, #"{"country":"CH"}"#),
+        headers: [("X-Kvstored-Explain", "true")])
+      #expect(theirs.expect(200).headers["x-kvstored-explain"] == nil, "\(path)")
+    }
   }
 
   @Test("do not show what may not be read, and serve counts, deletes and deltas as well")

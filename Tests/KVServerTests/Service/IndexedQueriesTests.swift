@@ -105,7 +105,7 @@ import Testing
         var parameters = [("query", filter), ("sort", sort), ("skip", String(query.skip))]
         if let limit = query.limit { parameters.append(("limit", String(limit))) }
         let answer = try server.send(
-          as: ana, "GET", target("/appdata/kid/x", parameters),
+          as: .master, "GET", target("/appdata/kid/x", parameters),
           headers: [("X-Kvstored-Explain", "true")])
         let plan = answer.headers["x-kvstored-explain"] ?? ""
         if plan.contains(#""access":"index""#) { answeredByIndex += 1 }

@@ -61,7 +61,10 @@ import Testing
 
   @Test("needs no credentials on an address of its own, where nothing else is")
   func ownAddress() throws {
-    let server = try TestServer { $0.metrics = ListenAddress(host: "127.0.0.1", port: 0) }
+    let server = try TestServer {
+      $0.metrics = ListenAddress(host: "127.0.0.1", port: 0)
+      $0.metricsHosts = ["test"]
+    }
     let address = try #require(server.server.metricsAddress)
     let client = try #require(HTTPClient(port: address.port))
     let page = try #require(client.send("GET", "/metrics"))
@@ -70,6 +73,21 @@ import Testing
     let headers = [("Authorization", "Basic a2lkOm1hcw==")]
     #expect(client.send("GET", "/appdata/kid", headers: headers)?.status == 404)
     #expect(client.send("PUT", "/metrics")?.status == 405)
+  }
+
+  @Test("is not for web pages that have given themselves the address: the name must be known")
+  func hosts() throws {
+    let server = try TestServer { $0.metrics = ListenAddress(host: "127.0.0.1", port: 0) }
+    let address = try #require(server.server.metricsAddress)
+    for (host, status) in [
+      ("evil.example", 403), ("evil.example:\(address.port)", 403), ("127.0.0.1.evil.example", 403),
+      ("127.0.0.1:\(address.port)", 200), ("localhost", 200), ("[::1]:9778", 200),
+      ("LOCALHOST:1", 200),
+    ] {
+      let connection = try #require(RawConnection(port: address.port))
+      connection.send("GET /metrics HTTP/1.1\r\nHost: \(host)\r\n\r\n")
+      #expect(HTTPClient.receive(connection)?.status == status, "\(host)")
+    }
   }
 
   @Test("has values of labels as the format escapes them, and numbers as it writes them")

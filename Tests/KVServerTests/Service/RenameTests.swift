@@ -44,7 +44,7 @@ import Testing
     #expect(try again.send(as: .master, "GET", new).text == before)
     #expect(try again.send(as: .master, "GET", old).ids == ["a"])
     let one = try again.send(
-      as: ana, "GET", query(new, #"{"kind":"k7"}"#), headers: [("X-Kvstored-Explain", "true")])
+      as: .master, "GET", query(new, #"{"kind":"k7"}"#), headers: [("X-Kvstored-Explain", "true")])
     #expect(one.ids == ["e7"])
     #expect(one.headers["x-kvstored-explain"]?.contains("kind_1") == true)
     #expect(try again.send(as: .master, "GET", old + "/_indexes").text == "[]")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import signal
@@ -209,6 +210,24 @@ def test_an_export_is_for_its_user_only(tool: Tool, tmp_path: Path) -> None:
         assert tool("export", "notes", "--to", str(theirs)).code == 0
         status = theirs.stat()
         assert (status.st_uid, status.st_mode & 0o777) == (0, 0o600)
+
+
+def test_no_cell_of_csv_begins_as_a_formula_does(tool: Tool, tmp_path: Path) -> None:
+    texts = ["=1+1", "+1 2", "-x", "@SUM(A1)", "\t=1", "'=1", '"=1', "=", "-5", "plain"]
+    notes = [{"_id": f"n{n}", "text": text} for n, text in enumerate(texts)]
+    notes[0] |= {"=cmd": 1, '"quoted': -5}
+    file, again = tmp_path / "in.ndjson", tmp_path / "out.csv"
+    file.write_text("\n".join(json.dumps(note) for note in notes))
+    assert tool("import", "formulas", str(file)).code == 0
+    assert tool("export", "formulas", "--to", str(again)).code == 0
+    with again.open(newline="") as opened:
+        header, *rows = csv.reader(opened)
+    for cell in [*header, *(cell for row in rows for cell in row)]:
+        assert cell[:1] not in tuple("=+@\t\r"), cell
+        assert not cell.startswith("-") or cell == "-5", "a number"
+    assert tool("import", "copy", str(again)).code == 0
+    copied = sorted(tool("find", "copy", "--json").json, key=lambda note: str(note["_id"]))
+    assert copied == notes
 
 
 def test_an_import_of_csv_goes_on_behind_a_row_that_is_none(tool: Tool, tmp_path: Path) -> None:

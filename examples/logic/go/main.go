@@ -117,7 +117,7 @@ func (s *service) ServeHTTP(out http.ResponseWriter, request *http.Request) {
 func (s *service) isGenuine(header http.Header, delivery string, body []byte) bool {
 	sent := header.Get("X-Kvstored-Timestamp")
 	code := hmac.New(sha256.New, s.secret)
-	fmt.Fprintf(code, "%s.%s.", sent, delivery)
+	fmt.Fprintf(code, "%s.%s.%s.", sent, delivery, header.Get("X-Kvstored-Event"))
 	code.Write(body)
 	expected := "sha256=" + hex.EncodeToString(code.Sum(nil))
 	seconds, err := strconv.ParseInt(sent, 10, 64)

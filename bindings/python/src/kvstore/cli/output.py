@@ -155,7 +155,7 @@ def csv_lines(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[str]:
     """Write a header and rows as lines of CSV."""
     buffer = io.StringIO()
     writer = csv.writer(buffer)
-    writer.writerow(columns)
+    writer.writerow([csv_name(name) for name in columns])
     for row in rows:
         yield _taken(buffer)
         writer.writerow([csv_cell(row[name]) if name in row else "" for name in columns])
@@ -169,19 +169,35 @@ def _taken(buffer: io.StringIO) -> str:
     return text
 
 
+# What a spreadsheet takes for the beginning of a formula.
+_FORMULA_SIGNS = "=+-@\t\r"
+
+
 def csv_cell(value: Any) -> str:
     """Write a value for a cell: a text as it is, everything else as JSON.
 
-    A text that would be read as JSON, or is empty, is written as JSON too, so it is unambiguous.
+    A text that would be read as JSON, or is empty, is written as JSON too, so it is unambiguous; so
+    is one that a spreadsheet would take for a formula.
 
-    >>> [csv_cell(value) for value in ("milk", 12, "12", None, "", ["a"])]
-    ['milk', '12', '"12"', 'null', '""', '["a"]']
+    >>> [csv_cell(value) for value in ("milk", 12, "12", None, "", ["a"], "=1+1")]
+    ['milk', '12', '"12"', 'null', '""', '["a"]', '"=1+1"']
     """
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, str) and value and from_csv_cell(value) == value:
-        return value
+        return encoded(value).decode() if value[0] in _FORMULA_SIGNS else value
     return encoded(value).decode()
+
+
+def csv_name(name: str) -> str:
+    """Write the name of a column, as JSON if it looks like a formula, or like JSON itself."""
+    return encoded(name).decode() if name[:1] in tuple(_FORMULA_SIGNS + '"') else name
+
+
+def from_csv_name(text: str) -> str:
+    """Read the name of a column that :func:`csv_name` has written."""
+    name = from_csv_cell(text) if text.startswith('"') else text
+    return name if isinstance(name, str) else text
 
 
 def from_csv_cell(text: str) -> Any:

@@ -21,7 +21,7 @@ from ...query import Query
 from ...results import EntityLike
 from ...store import Store
 from ..failures import Exit
-from ..output import counted, from_csv_cell, progress_bar
+from ..output import counted, from_csv_cell, from_csv_name, progress_bar
 from ..parameters import Command, collection_argument, query_of, query_options
 from ..settings import Settings, pass_settings
 from .reading import csv_of, one_line
@@ -245,7 +245,7 @@ def _csv_rows(file: IO[bytes]) -> Iterator[tuple[int, EntityLike | KVError]]:
     # The limit is that of the process; a cell may be as long as an entity.
     csv.field_size_limit(sys.maxsize)
     reader = csv.reader(texts, strict=True)
-    header = next(reader, [])
+    header = [from_csv_name(name) for name in next(reader, [])]
     while True:
         try:
             cells = next(reader)
