@@ -14,9 +14,11 @@
  *   and it is not NULL it receives an error owned by the caller (kv_error_free()); otherwise it
  *   receives NULL.
  * - **Handles** are opaque, checked tokens, never pointers to memory. A NULL, foreign, closed or
- *   wrongly typed handle gives #KV_MISUSE. So does a handle inherited through fork(): a child
- *   process opens its own client, which works if no other thread was inside the library, or inside
- *   SQLite, at the moment of the fork (SQLite's process-wide locks do not survive it).
+ *   wrongly typed handle gives #KV_MISUSE. So does a handle inherited through fork().
+ * - **fork().** A child process opens its own client. Data that was open at the fork, in this process or a parent of it, cannot
+ *   be opened in the child without exec(): #KV_MISUSE. Open clients after the fork, close them before it, or start the child
+ *   with exec(); see docs/processes.md. Other data can be opened if no other thread was inside the library, or inside SQLite, at
+ *   the moment of the fork.
  * - **Threads.** Every function may be called from any thread, at the same time, on the same
  *   handle, also from inside a callback. A thread needs 512 KiB of stack.
  * - **Text in** must be UTF-8, otherwise the call gives #KV_INVALID. Names, ids and options end with NUL. JSON

@@ -1,22 +1,25 @@
 internal import KVBase
 
 /// Objects that all clients of this process share which have the same file open: the system's locks do not
-/// exclude threads of one process from each other. Each lives as long as somebody holds it.
+/// exclude threads of one process from each other. Each lives as long as somebody holds it. A child made by `fork()` begins
+/// with none: those of its parent may say that they hold a lock, which the child does not.
 final class Shared<Object: AnyObject & Sendable>: Sendable {
   private struct Weak: Sendable {
     weak var value: Object?
   }
 
-  private let all = Monitor<[RecordID: Weak]>([:])
+  private let all = Monitor<(process: ProcessGeneration, objects: [RecordID: Weak])>(
+    (.current, [:]))
 
   /// Returns the object of the file at a path; made if there is none.
   func of(path: String, _ make: () -> Object) -> Object {
     let path = RecordID(path)
     return all.withLock { all in
-      if let known = all[path]?.value { return known }
-      all = all.filter { $0.value.value != nil }
+      if !all.process.isCurrent { all = (.current, [:]) }
+      if let known = all.objects[path]?.value { return known }
+      all.objects = all.objects.filter { $0.value.value != nil }
       let new = make()
-      all[path] = Weak(value: new)
+      all.objects[path] = Weak(value: new)
       return new
     }
   }

@@ -11,6 +11,8 @@ package struct Connection: ~Copyable {
   private let history = History()
   /// Nil: SQLite looks after the log by itself.
   private let log: LogKeeper?
+  /// Nil: there was no such file.
+  private let file: OpenFiles.Identity?
 
   /// How a file is opened.
   enum Access {
@@ -24,8 +26,10 @@ package struct Connection: ~Copyable {
     case immutable
   }
 
-  /// Opens an existing file. Nothing of it is read yet, beyond what SQLite does to open it.
+  /// Opens an existing file. Nothing of it is read yet, beyond what SQLite does to open it. Throws `.misuse` if the file was open
+  /// in the parent of this process when that forked.
   init(opening path: String, for access: Access = .any) throws(SQLiteError) {
+    let named = path
     var (path, flags) = (path, SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE)
     switch access {
     case .any, .writing: flags |= SQLITE_OPEN_READWRITE
@@ -35,14 +39,17 @@ package struct Connection: ~Copyable {
       path = "file:\(Self.escaped(path))?immutable=1"
     }
     log = access == .writing ? LogKeeper(path) : nil
+    let file = try OpenFiles.enter(named)
     var opened: OpaquePointer?
     let status = sqlite3_open_v2(path, &opened, flags, nil)
     guard status == SQLITE_OK, let opened else {
       let error = SQLiteError(status: status, on: opened)
       sqlite3_close_v2(opened)
+      if let file { OpenFiles.leave(file) }
       throw error
     }
     raw = opened
+    self.file = file
     log?.follow(raw)
     distrustFile()
   }
@@ -77,6 +84,7 @@ package struct Connection: ~Copyable {
   deinit {
     statements.removeAll()
     sqlite3_close_v2(raw)
+    if let file { OpenFiles.leave(file) }
   }
 
   // MARK: Statements

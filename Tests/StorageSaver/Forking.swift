@@ -4,12 +4,13 @@ import KVQuery
 import KVStorage
 import KVSync
 
-/// Forks with an open store and an open cursor; gives 0 if the child is refused everything, and the
-/// parent notices nothing of it.
+/// Forks with an open store and an open cursor; gives 0 if the child is refused everything, opening the same file anew
+/// included, and the parent notices nothing of it. What was closed before the fork, and what is only made after it, opens.
 func fork(with path: String) throws(StoreError) -> Int32 {
   let storage = try Storage(path: path, durability: .normal)
   try perform(0, as: "before", on: storage)
   let cursor = try storage.find(.init(), in: "c", writtenSince: nil)
+  try Storage(path: path + "-closed", durability: .normal).close()
   // Swift hides fork(), because most of a Swift program must not run in the child. This may.
   guard let symbol = dlsym(nil, "fork") else { return 70 }
   let fork = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
@@ -22,7 +23,16 @@ func fork(with path: String) throws(StoreError) -> Int32 {
       && isMisuse { () throws(StoreError) in _ = try cursor.next { _ in } }
     cursor.close()
     storage.close()
-    _exit(isRefused ? 0 : 1)
+    let isRefusedAnew =
+      isMisuse { () throws(StoreError) in _ = try Storage(path: path, durability: .normal) }
+    guard isRefused, isRefusedAnew else { _exit(1) }
+    for other in [path + "-closed", path + "-new"] {
+      let own = try Storage(path: other, durability: .normal)
+      try perform(0, as: "child", on: own)
+      own.close()
+      try Storage(path: other, durability: .normal).close()
+    }
+    _exit(0)
   }
   var status: Int32 = 0
   waitpid(child, &status, 0)

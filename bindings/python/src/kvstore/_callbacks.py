@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import inspect
 import itertools
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -315,6 +316,19 @@ class _ThisThread(threading.local):
 
 
 _this_thread: Final = _ThisThread()
+
+
+def _begin_child() -> None:
+    """Forget, in a child process that fork() made, the calls that only the parent receives.
+
+    The thread that has forked may have been inside of a callback, which goes on in the parent.
+    """
+    _table.clear()
+    _this_thread.calling = False
+    _this_thread.raised = None
+
+
+os.register_at_fork(after_in_child=_begin_child)
 
 
 @contextmanager
