@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 import kvstore
-from kvstore.codegen import python
+from kvstore.codegen import go, python, swift
 from kvstore.codegen.schema import Field, Relation, read
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -33,6 +34,23 @@ type Place { city: String!, zips: [Int!] }
 input Passed { over: Int = 1 }
 '''
 
+#: Words of the languages, names of what the made code uses, and names that become the same.
+HOSTILE = """
+enum class { class None True mro default name title _x_ open OPEN Open self init Type A_B AB _1 }
+enum State { OPEN DONE }
+enum StateOPEN { X }
+type def { from: String, Type: Int, in: [Int!] }
+type F @model { field: String, F: String, str: String, replace: Int, State: State, other: State
+  keys: String, keys_: String, copy: Int, self: String, Self: String, init: String, class: class
+  default: class @default(value: "default"), CodingKeys: String, import: def, cls: Int
+  lambda: F @hasOne(fields: ["async"]), async: ID, a_b: Int, aB: Int, _id: Int, func: Boolean }
+type FKeys @model { id: ID!, Store: [Store] @hasMany }
+type Store @model { type: String! @primaryKey, string: String, int: Int, int64: Int }
+type string @model { func: Boolean, protocol: Float, var: AWSTimestamp, nil: [String], range: Int }
+type Field @model { Any: Int, Codable: String, String: String }
+type type @model { id: ID!, package: String }
+"""
+
 
 def load(text: str) -> ModuleType:
     module = ModuleType("made_models")
@@ -44,6 +62,71 @@ def load(text: str) -> ModuleType:
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "kvstore.codegen", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_names_that_are_words_of_python_are_escaped(tmp_path: Path) -> None:
+    made: Any = load(python.write(read(HOSTILE), "hostile"))
+    assert made.F_.default == "default"
+    with kvstore.Client(app_key="hostile", schema=HOSTILE, data_directory=tmp_path) as client:
+        records = made.F_.store(client)
+        record = made.F_(
+            field_="a",
+            F__="b",
+            str_="c",
+            keys__="d",
+            keys_="e",
+            self_="f",
+            class__=made.class_.None_,
+            State_=made.State.DONE,
+            other=made.State.OPEN,
+            import_=made.def_(from_="g", in_=[1]),
+            async_="none",
+        )
+        saved = records.save(record)
+        assert saved == record.copy(default=made.class_.default, id=saved.id)
+        stored = client.collection("F")[saved.id]
+        names = ("field", "F", "str", "keys", "keys_", "self")
+        assert [stored[name] for name in names] == [*"abcdef"]
+        assert (stored["class"], stored["State"], stored["import"]["from"]) == ("None", "DONE", "g")
+        chosen = (made.F_.keys.F__ == "b") & (made.F_.keys.keys__ == "d")
+        assert list(records.results(chosen)) == [saved]
+        assert saved.lambda_(client) is None
+        assert [value.value for value in made.class_][:3] == ["class", "None", "True"]
+
+
+def compiled(command: list[str], directory: Path) -> None:
+    result = subprocess.run(
+        command,
+        cwd=directory,
+        env={**os.environ, "MYPYPATH": str(ROOT / "bindings" / "python" / "src")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("text", [HOSTILE, SEVERAL], ids=["hostile", "several"])
+def test_what_is_made_compiles_in_go(tmp_path: Path, text: str) -> None:
+    (tmp_path / "go.mod").write_text("module models\n\ngo 1.19\n")
+    (tmp_path / "models.go").write_text(go.write(read(text), "hostile", "models"))
+    compiled(["go", "vet", "."], tmp_path)
+    formatted = subprocess.run(["gofmt", "-l", "."], cwd=tmp_path, capture_output=True, check=True)
+    assert formatted.stdout == b""
+
+
+@pytest.mark.parametrize("text", [HOSTILE, SEVERAL], ids=["hostile", "several"])
+def test_what_is_made_compiles_in_swift(tmp_path: Path, text: str) -> None:
+    (tmp_path / "Models.swift").write_text(swift.write(read(text), "hostile"))
+    command = ["swiftc", "-typecheck", "-swift-version", "6", "-parse-as-library", "Models.swift"]
+    compiled(command, tmp_path)
+
+
+@pytest.mark.parametrize("text", [HOSTILE, SEVERAL], ids=["hostile", "several"])
+def test_what_is_made_passes_pythons_type_checker(tmp_path: Path, text: str) -> None:
+    (tmp_path / "models.py").write_text(python.write(read(text), "hostile"))
+    compiled([sys.executable, "-m", "mypy", "--strict", "models.py"], tmp_path)
 
 
 @pytest.mark.parametrize(
