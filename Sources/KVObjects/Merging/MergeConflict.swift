@@ -43,9 +43,23 @@ package struct MergeConflict: Sendable {
     let (read, mine, theirs) = (
       try RecordMembers(read), try RecordMembers(object), try RecordMembers(stored)
     )
-    if isSame(mine, as: theirs) { return .useStored }
+    if isSame(mine, as: theirs), !areComputed(mine, read) { return .useStored }
     guard self.read != nil, isReadExact, isSame(read, as: theirs) else { return nil }
     return try merged(winner: .object)
+  }
+
+  /// Whether the same state may have come of two computations from one former state, which counts both: of two increments
+  /// only one would be left. Texts and booleans are set; numbers, lists and objects may be computed.
+  private func areComputed(_ mine: RecordMembers, _ read: RecordMembers) -> Bool {
+    guard self.read != nil else { return false }
+    return mine.names.contains { name in
+      guard !isBackendMember(name), !isPermissions(name), let value = mine[name]?.first,
+        value == UInt8(ascii: "-") || value == UInt8(ascii: "[") || value == UInt8(ascii: "{")
+          || value &- UInt8(ascii: "0") < 10
+      else { return false }
+      // Of a later state nobody knows what was changed.
+      return !isReadExact || mine[name] != read[name]
+    }
   }
 
   /// The object is deleted here; there only members that the backend makes have changed.

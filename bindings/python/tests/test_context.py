@@ -509,6 +509,36 @@ def test_what_a_function_decides_keeps_the_permissions(online: kvstore.Client) -
         assert notes.find_by_id("n") == {**stored, "a": 5}
 
 
+def test_equal_results_of_two_computations_are_a_conflict(local: kvstore.Client) -> None:
+    posts = local.collection("posts")
+    posts.save({"_id": "a", "n": 1, "tags": ["x"], "done": False, "title": "t"})
+    with local.context() as one, local.context() as other:
+        for ctx in (one, other):
+            ctx.get("posts", "a").n += 1
+        one.save()
+        with pytest.raises(kvstore.ConflictError):
+            other.save()
+        other.rollback()
+        other.refresh(other.get("posts", "a"))
+        other.get("posts", "a").n += 1
+        other.save()
+        assert posts["a"]["n"] == 3
+        # What was set to the same is no conflict.
+        one.refresh(one.get("posts", "a"))
+        for ctx in (one, other):
+            ctx.get("posts", "a").done = True
+            ctx.get("posts", "a").title = "u"
+        one.save()
+        assert other.save().merged == []
+        for ctx in (one, other):
+            post = ctx.get("posts", "a")
+            post.tags = [*post.tags, "y"]
+        one.save()
+        with pytest.raises(kvstore.ConflictError):
+            other.save()
+        other.rollback()
+
+
 def test_a_merge_to_what_is_stored_writes_nothing(local: kvstore.Client) -> None:
     notes = local.collection("notes")
     notes.save({"_id": "n", "a": 1})
