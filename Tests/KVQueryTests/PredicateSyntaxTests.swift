@@ -127,6 +127,19 @@ import Testing
       ("items.sku[0] = 'x'", #"{"items":{"sku":["x"]}}"#, #"{"items":{"sku":["y","x"]}}"#),
       ("items.sku[0] != 'x'", #"{"items":[{},{"sku":"x"}]}"#, #"{"items":[{"sku":"x"}]}"#),
       ("items.a[1].b = 1", #"{"items":[{},{"a":{"b":1}}]}"#, #"{"items":[{"a":{"b":1}}]}"#),
+      // Of the first element only, whatever the others lack.
+      (
+        "items[0].color = nil", #"{"items":[{"size":1},{"color":1}]}"#,
+        #"{"items":[{"color":1},{}]}"#
+      ),
+      ("items[0].color = nil", #"{"items":[]}"#, #"{"items":[{"color":1}]}"#),
+      ("items[0].color != nil", #"{"items":[{"color":1},{}]}"#, #"{"items":[{},{"color":1}]}"#),
+      ("items[1] = nil", #"{"items":[{}]}"#, #"{"items":[{},{}]}"#),
+      (
+        "items[0].color IN {nil, 2}", #"{"items":[{"color":2},{}]}"#, #"{"items":[{"color":1},{}]}"#
+      ),
+      ("items.sku[0] = nil", #"{"items":[{},{"sku":"x"}]}"#, #"{"items":[{"sku":"x"},{}]}"#),
+      ("NOT items[0].color = nil", #"{"items":[{"color":1},{}]}"#, #"{"items":[{}]}"#),
       ("items.sku[LAST] = 'x'", #"{"items":[{},{"sku":"x"}]}"#, #"{"items":[{"sku":"x"},{}]}"#),
       (
         "items.sku[n] = 'x'", #"{"n":1,"items":[{},{"sku":"x"}]}"#,

@@ -18,6 +18,9 @@ struct ConditionalPath {
 
   var path: Path { Path(components.joined(separator: ".")) }
 
+  /// Whether it leads through an element of an array.
+  var isIndexed: Bool { indexed > 0 }
+
   fileprivate func member(_ name: String) -> ConditionalPath {
     var longer = self
     longer.components.append(name)

@@ -35,7 +35,10 @@ enum Lowering {
       if case .aggregate(.count, let counted) = comparison.left {
         return counted.pathsToCount?.predicate { size($0, comparison.operator, value: constant) }
       }
-      return comparison.left.conditionalPaths?.predicate { test($0, comparison, value: constant) }
+      let paths = comparison.left.conditionalPaths
+      // MongoDB takes `a.0.b` for the member `0` of each element as well, which is missing, and so is null.
+      guard !constant.hasNull || paths?.contains(where: \.isIndexed) != true else { return nil }
+      return paths?.predicate { test($0, comparison, value: constant) }
     }
     // `"x" IN tags`: the array has an element that is equal.
     guard comparison.operator == .isIn, let path = comparison.right.path,
@@ -146,6 +149,18 @@ enum Lowering {
     case .greater: return count < maxSizes ? others(max(count, -1) + 1) : nil
     case .greaterOrEqual: return others(count)
     default: return nil
+    }
+  }
+}
+
+extension JSONValue {
+  /// Whether it is null, or a set that has it.
+  fileprivate var hasNull: Bool {
+    switch self {
+    case .null: true
+    case .array(let elements): elements.contains(.null)
+    case .object(let object): object.members.contains { $0.value.isNull }
+    case .bool, .int, .double, .string: false
     }
   }
 }
