@@ -254,7 +254,7 @@ extension SchemaMigration.Step {
 extension ModelSchema {
   /// Reads a schema that is stored in a file; empty at first.
   fileprivate init(kept text: String) throws(StoreError) {
-    do throws(SchemaError) { try self.init(sdl: text) } catch {
+    do throws(SchemaError) { try self.init(adopted: text) } catch {
       throw StoreError(.corrupt, "The schema of the local data cannot be read: \(error.text).")
     }
   }

@@ -264,6 +264,121 @@ import Testing
     #expect(error.location == SourceLocation(line: line, column: column), "\(error.text)")
   }
 
+  /// A schema whose relation, in line 2, may name other fields than those that exist.
+  private static func related(
+    _ directive: String, to comment: String = "postId: ID @index(name: \"byPost\")"
+  ) -> String {
+    "type Post @model { email: String! title: String\ncomments: [Comment] \(directive) }"
+      + " type Comment @model { id: ID! \(comment) }"
+  }
+
+  @Test(
+    "are refused where a directive names what does not exist or is not supported",
+    arguments: [
+      // What belongs to a record is found by its primary key, not by another field.
+      (
+        related("@hasMany(indexName: \"byPost\", fields: [\"email\"])"), 2, 58,
+        "found by its primary key, id"
+      ),
+      (
+        related("@connection(keyName: \"byPost\", fields: [\"email\"])"), 2, 59, "primary key, id"
+      ),
+      (
+        related("@hasMany(indexName: \"byPost\", fields: [\"mail\"])"), 2, 58,
+        "Post has no field mail"
+      ),
+      (related("@hasMany(references: [\"pstId\"])"), 2, 42, "Comment has no field pstId"),
+      (
+        related("@hasMany(indexName: \"byPost\", references: [\"id\"])"), 2, 22,
+        "does not begin with id"
+      ),
+      (
+        related("@hasMany(references: [\"postId\"], fields: [\"id\"])"), 2, 31,
+        "either fields or references"
+      ),
+      (related("@hasMany(feilds: [\"id\"])"), 2, 30, "@hasMany has no argument feilds"),
+      (related("@hasmany"), 2, 22, "only @hasMany"),
+      (related("@hasMany @connection"), 2, 31, "one relation only"),
+      (
+        "type A @model { id: ID! b: B @hasOne(fields: [\"bid\"]) } type B @model { id: ID! }", 1,
+        46,
+        "A has no field bid"
+      ),
+      (
+        "type A @model { id: ID! b: B @hasOne(references: [\"aid\"]) } type B @model { id: ID! }",
+        1, 50,
+        "B has no field aid"
+      ),
+      (
+        "type A @model { id: ID! b: B @belongsTo(fields: [\"bid\"]) } type B @model { id: ID! }", 1,
+        49,
+        "A has no field bid"
+      ),
+      (
+        "type A @model { id: ID! b: B @belongsTo(references: [\"bid\"]) } type B @model { id: ID! }",
+        1,
+        53, "A has no field bid"
+      ),
+      (
+        "type A @model { id: ID! b: B @connection(fields: [\"bid\"]) } type B @model { id: ID! }",
+        1, 50,
+        "A has no field bid"
+      ),
+      (
+        "type A @model { id: ID! b: B @connection(keyName: \"k\") } type B @model { id: ID! }", 1,
+        42,
+        "keyName is for lists"
+      ),
+      (
+        """
+        type A @model { id: ID! b: [B] @connection(name: "x") } type B @model { id: ID! a: [A] @connection(name: "x") }
+        """, 1, 33, "cannot join lists"
+      ),
+      ("type A @model @key(name: \"k\", fields: [\"x\"]) { id: ID! }", 1, 16, "A has no field x"),
+      (
+        "type A @model @key(name: \"k\", fields: [\"n\", \"n\"]) { n: Int }", 1, 16, "a field twice"
+      ),
+      ("type A @model @key(fields: [\"n\", \"n\"]) { n: Int! }", 1, 16, "a field twice"),
+      (
+        "type A @model { id: ID! n: Int @index(sortKeyFields: [\"x\"]) }", 1, 33, "A has no field x"
+      ),
+      ("type A @model { id: ID! n: Int @primaryKey(sortKeyFields: [\"x\"]) }", 1, 33, "no field x"),
+      ("type A @model { id: ID! n: [Int] @hasMany }", 1, 35, "lead to a model"),
+      ("type A @model { id: ID! p: P @hasOne } type P { n: Int }", 1, 31, "lead to a model"),
+      ("type A @model { id: ID! p: P } type P { n: Int @index }", 1, 49, "for fields of models"),
+      ("type A @model { id: ID! n: ID! @primarykey }", 1, 33, "only @primaryKey"),
+      (
+        "type A @model { id: ID! b: A @hasOne @default(value: \"x\") }", 1, 39, "no default value"
+      ),
+    ] as [(String, Int, Int, String)])
+  func statedNames(sdl: String, line: Int, column: Int, message: String) throws {
+    let error = try #require(throws: SchemaError.self) { try ModelSchema(sdl: sdl) }
+    #expect(error.message.contains(message), "\(error.text)")
+    #expect(error.location == SourceLocation(line: line, column: column), "\(error.text)")
+  }
+
+  @Test(
+    "may name keys that relations imply, in any order, and times that the backend makes",
+    arguments: [
+      related("@hasMany", to: "post: Post @belongsTo(fields: [\"postCommentsId\"])"),
+      "type Comment @model { id: ID! post: Post @connection(fields: [\"postCommentsId\"]) }"
+        + " type Post @model { comments: [Comment] @connection }",
+      related("@hasMany(fields: [\"id\"], indexName: \"byPost\")"),
+      related("@connection(keyField: \"owner\")"),
+      "type A @model @key(name: \"k\", fields: [\"n\", \"createdAt\"]) { n: Int }",
+      "type A @model @key(name: \"k\", fields: [\"aNextId\"]) { next: A @hasOne }",
+      "type A @model @searchable { n: Int @mine(a: 1) }",
+    ])
+  func impliedNames(sdl: String) throws { _ = try ModelSchema(sdl: sdl) }
+
+  @Test("that were adopted before a check existed can still be read") func adopted() throws {
+    let text = Self.related("@hasMany(indexName: \"byPost\", fields: [\"email\"])")
+    let schema = try ModelSchema(adopted: text)
+    #expect(
+      try relation("Post.comments", in: schema)
+        == .hasMany(model: "Comment", keys: ["postId"], isSingle: false))
+  }
+
   @Test("are read in time that grows with the text, however it is made")
   func largeSchemas() throws {
     let fields = (0..<1_000).map { "f\($0): Int" }.joined(separator: "\n")

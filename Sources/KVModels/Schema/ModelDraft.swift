@@ -11,6 +11,8 @@ struct ModelDraft {
   let relations: [SDLField]
   /// What the backend makes.
   private let timestamps: [ModelField]
+  /// Where the fields of indexes are named, some of which may be keys of relations.
+  private var indexed: [(field: String, location: SourceLocation)] = []
 
   init(_ type: SDLType, in builder: SchemaBuilder) throws(SchemaError) {
     try builder.checkFields(of: type)
@@ -31,6 +33,19 @@ struct ModelDraft {
   }
 
   func field(_ name: String) -> ModelField? { fields.first { $0.name == name } }
+
+  /// Whether the schema has the field, or the model gets it because it has no key.
+  func declares(_ name: String) -> Bool {
+    primaryKey.contains(name) || type.fields.contains { $0.name.text == name }
+  }
+
+  /// Throws if an index is of a field that neither the schema, nor a relation, nor the backend makes.
+  func checkIndexes() throws(SchemaError) {
+    for (name, location) in indexed
+    where field(name) == nil && !timestamps.contains(where: { $0.name == name }) {
+      throw SchemaError("\(self.name) has no field \(name)", at: location)
+    }
+  }
 
   /// `fields` in the order of the schema, relations among them, the rest at their end.
   func model(with relations: [ModelField]) throws(SchemaError) -> Model {
@@ -97,6 +112,7 @@ struct ModelDraft {
     guard primaryKey.isEmpty else {
       throw SchemaError("\(name) has two primary keys", at: location)
     }
+    try checkRepetition(of: names, at: location)
     for name in names {
       let field = try keyField(name, location)
       guard field.isRequired else {
@@ -116,10 +132,20 @@ struct ModelDraft {
     guard indexes.count < Self.maxIndexes else {
       throw SchemaError("a model can have at most \(Self.maxIndexes) indexes", at: location)
     }
+    try checkRepetition(of: names, at: location)
     for name in names where type.fields.contains(where: { $0.name.text == name }) {
       _ = try keyField(name, location)
     }
+    indexed += names.map { ($0, location) }
     indexes.append(ModelIndex(name: name, fields: names))
+  }
+
+  private func checkRepetition(
+    of names: [String], at location: SourceLocation
+  ) throws(SchemaError) {
+    guard Set(names).count == names.count else {
+      throw SchemaError("a key cannot have a field twice", at: location)
+    }
   }
 
   private func keyField(

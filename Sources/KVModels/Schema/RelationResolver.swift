@@ -9,6 +9,10 @@ struct RelationResolver {
   /// `@manyToMany` by the name of the relation: the fields that have it.
   private var pairs: [String: [(model: String, field: SDLField)]] = [:]
   private var pairOrder: [String] = []
+  /// The keys that directives name, which must exist: the model that has them, and where they are named.
+  private var stated: [(model: String, key: String, location: SourceLocation)] = []
+  /// The keys whose names follow from a relation: `model.key`.
+  private var implied: Set<String> = []
 
   init(_ drafts: [ModelDraft], in builder: SchemaBuilder) throws(SchemaError) {
     self.builder = builder
@@ -23,11 +27,21 @@ struct RelationResolver {
       for field in drafts[name]?.relations ?? [] { try resolve(field, of: name) }
     }
     for name in pairOrder { try addJoin(name) }
+    if builder.isStrict { try checkNames() }
     var models: [Model] = []
     for draft in order.compactMap({ drafts[$0] }) {
       models.append(try draft.model(with: relations[draft.name] ?? []))
     }
     return models
+  }
+
+  /// Every field that a directive names is declared, or is the key of a relation.
+  private func checkNames() throws(SchemaError) {
+    for (model, key, location) in stated where !implied.contains("\(model).\(key)") {
+      guard drafts[model]?.declares(key) != true else { continue }
+      throw SchemaError("\(model) has no field \(key)", at: location)
+    }
+    for draft in drafts.values { try draft.checkIndexes() }
   }
 
   // MARK: A relation
@@ -50,11 +64,14 @@ struct RelationResolver {
     try addKeys(of: relation, to: model, isRequired: isRequired, at: field.name.location)
   }
 
-  private func relation(
+  private mutating func relation(
     _ field: SDLField, _ shape: FieldShape, of model: String
   ) throws(SchemaError) -> Relation {
-    let names: Set = ["connection", "hasOne", "hasMany", "belongsTo"]
-    guard let directive = field.directives.first(where: { names.contains($0.name.text) }) else {
+    guard
+      let directive = field.directives.first(where: {
+        DirectiveChecks.relations.contains($0.name.text)
+      })
+    else {
       throw SchemaError(
         "\(field.name.text) leads to a model, so it needs @hasOne, @hasMany, @belongsTo, @manyToMany "
           + "or @connection", at: field.name.location)
@@ -67,6 +84,9 @@ struct RelationResolver {
       throw SchemaError(
         "@hasMany is required for lists and allowed for nothing else", at: directive.name.location)
     }
+    if builder.isStrict, let other = end["fields"] != nil ? end["references"] : nil {
+      throw SchemaError("a relation has either fields or references", at: other.name.location)
+    }
     switch directive.name.text {
     case "hasMany":
       return .hasMany(model: end.target, keys: try keys(atTarget: end), isSingle: false)
@@ -76,57 +96,121 @@ struct RelationResolver {
     }
   }
 
-  private func hasOne(_ end: RelationEnd) throws(SchemaError) -> Relation {
-    guard end.directive["references"] == nil else {
+  private mutating func hasOne(_ end: RelationEnd) throws(SchemaError) -> Relation {
+    guard end["references"] == nil else {
       return .hasMany(model: end.target, keys: try keys(atTarget: end), isSingle: true)
     }
-    let names = try end.names("fields")
-    return .hasOne(model: end.target, keys: names ?? defaultKeys(at: end, of: end.target))
+    if let names = try names("fields", of: end, in: end.model) {
+      return .hasOne(model: end.target, keys: names)
+    }
+    return .hasOne(model: end.target, keys: defaultKeys(at: end, of: end.target, in: end.model))
   }
 
   /// The keys that a record which belongs to another one holds: those it names, else those of the other side.
-  private func ownKeys(_ end: RelationEnd) throws(SchemaError) -> [String] {
-    if let names = try end.names("fields") { return names }
-    if let names = try end.names("references") { return names }
+  private mutating func ownKeys(_ end: RelationEnd) throws(SchemaError) -> [String] {
+    if let names = try names("fields", of: end, in: end.model) { return names }
+    if let names = try names("references", of: end, in: end.model) { return names }
     guard let other = otherEnd(of: end, with: "hasMany") else {
-      return defaultKeys(at: end, of: end.target)
+      return defaultKeys(at: end, of: end.target, in: end.model)
     }
     return try keys(atTarget: other)
   }
 
   /// The keys that records of the target hold: those it names, those of an index of the target, or added ones.
-  private func keys(atTarget end: RelationEnd) throws(SchemaError) -> [String] {
-    if let names = try end.names("references") { return names }
-    let parts = try end.names("fields")
-    let count = parts?.count ?? drafts[end.model]?.primaryKey.count ?? 1
-    if let argument = end.directive["indexName"] ?? end.directive["keyName"] {
-      let name = argument.value.text ?? ""
-      guard let index = drafts[end.target]?.indexes.first(where: { $0.name == name }) else {
-        throw SchemaError("\(end.target) has no index \(name)", at: argument.location)
-      }
-      return Array(index.fields.prefix(count))
+  private mutating func keys(atTarget end: RelationEnd) throws(SchemaError) -> [String] {
+    if let names = try names("references", of: end, in: end.target) {
+      return try check(names, against: end)
     }
+    let parts = try end.names("fields")
+    try check(fields: parts, of: end)
+    let count = parts?.count ?? drafts[end.model]?.primaryKey.count ?? 1
+    if let fields = try index(of: end)?.fields { return Array(fields.prefix(count)) }
     if parts != nil { return Array((drafts[end.target]?.primaryKey ?? []).prefix(count)) }
-    return defaultKeys(at: end, of: end.model)
+    return defaultKeys(at: end, of: end.model, in: end.target)
+  }
+
+  /// The index of the target that the relation names.
+  private func index(of end: RelationEnd) throws(SchemaError) -> ModelIndex? {
+    guard let argument = end["indexName"] ?? end["keyName"] else { return nil }
+    let name = argument.value.text ?? ""
+    guard let index = drafts[end.target]?.indexes.first(where: { $0.name == name }) else {
+      throw SchemaError("\(end.target) has no index \(name)", at: argument.location)
+    }
+    return index
+  }
+
+  /// The records of a relation are found by the key of the record that they belong to, which is all that they hold.
+  private func check(fields: [String]?, of end: RelationEnd) throws(SchemaError) {
+    guard builder.isStrict, let fields, let argument = end["fields"],
+      let key = drafts[end.model]?.primaryKey, fields != key
+    else { return }
+    for name in fields where drafts[end.model]?.declares(name) != true {
+      throw SchemaError("\(end.model) has no field \(name)", at: argument.location)
+    }
+    throw SchemaError(
+      "what belongs to \(end.model) is found by its primary key, \(key.joined(separator: ", ")): other fields are"
+        + " not supported", at: argument.location)
+  }
+
+  private func check(
+    _ references: [String], against end: RelationEnd
+  ) throws(SchemaError) -> [String] {
+    guard builder.isStrict, let index = try index(of: end), !index.fields.starts(with: references)
+    else { return references }
+    throw SchemaError(
+      "the index \(index.name) does not begin with \(references.joined(separator: ", "))",
+      at: end.directive.name.location)
   }
 
   /// `@connection` of the first generation: the sides know one another by their name.
-  private func connection(_ end: RelationEnd, isList: Bool) throws(SchemaError) -> Relation {
-    let name = end.directive["name"]?.value.text
+  private mutating func connection(
+    _ end: RelationEnd, isList: Bool
+  ) throws(SchemaError) -> Relation {
+    let name = end["name"]?.value.text
     if isList {
       if name != nil, let other = otherEnd(of: end, with: "connection", named: name) {
+        guard !builder.isStrict || FieldShape(other.field.type).depth == 0 else {
+          throw SchemaError(
+            "@connection cannot join lists: declare a model between the two",
+            at: end.directive.name.location)
+        }
         return .hasMany(model: end.target, keys: try connectionKeys(other), isSingle: false)
       }
-      let named = end.directive["keyField"]?.value.texts
-      let keys = if let named { named } else { try keys(atTarget: end) }
-      return .hasMany(model: end.target, keys: keys, isSingle: false)
+      if let named = keyField(of: end, in: end.target) {
+        return .hasMany(model: end.target, keys: named, isSingle: false)
+      }
+      return .hasMany(model: end.target, keys: try keys(atTarget: end), isSingle: false)
+    }
+    if builder.isStrict, let argument = end["keyName"] {
+      throw SchemaError(
+        "keyName is for lists; other relations are supported by fields only",
+        at: argument.name.location)
     }
     return .belongsTo(model: end.target, keys: try connectionKeys(end))
   }
 
-  private func connectionKeys(_ end: RelationEnd) throws(SchemaError) -> [String] {
-    if let names = try end.names("fields") { return names }
-    return end.directive["keyField"]?.value.texts ?? defaultKeys(at: end, of: end.target)
+  private mutating func connectionKeys(_ end: RelationEnd) throws(SchemaError) -> [String] {
+    if let names = try names("fields", of: end, in: end.model) { return names }
+    if let named = keyField(of: end, in: end.model) { return named }
+    return defaultKeys(at: end, of: end.target, in: end.model)
+  }
+
+  /// The argument `keyField`, whose field is made if the schema does not declare it.
+  private mutating func keyField(of end: RelationEnd, in holder: String) -> [String]? {
+    guard let names = end["keyField"]?.value.texts else { return nil }
+    for name in names { implied.insert("\(holder).\(name)") }
+    return names
+  }
+
+  /// The fields of `holder` that an argument lists, which must exist; nil if the argument is not there.
+  private mutating func names(
+    _ argument: String, of end: RelationEnd, in holder: String
+  ) throws(SchemaError) -> [String]? {
+    guard let names = try end.names(argument), let location = end[argument]?.location else {
+      return nil
+    }
+    for name in names { stated.append((holder, name, location)) }
+    return names
   }
 
   /// The relation of the target that leads back here.
@@ -143,10 +227,14 @@ struct RelationResolver {
     return nil
   }
 
-  /// One key for each part of the primary key of `model`.
-  private func defaultKeys(at end: RelationEnd, of model: String) -> [String] {
+  /// One key of `holder` for each part of the primary key of `model`.
+  private mutating func defaultKeys(
+    at end: RelationEnd, of model: String, in holder: String
+  ) -> [String] {
     let stem = end.model.uncapitalizedFirst + end.field.name.text.capitalizedFirst
-    return (drafts[model]?.primaryKey ?? ["id"]).map { stem + $0.capitalizedFirst }
+    let keys = (drafts[model]?.primaryKey ?? ["id"]).map { stem + $0.capitalizedFirst }
+    for key in keys { implied.insert("\(holder).\(key)") }
+    return keys
   }
 
   // MARK: Keys
@@ -279,6 +367,8 @@ struct RelationEnd {
   let field: SDLField
   let directive: SDLDirective
   let target: String
+
+  subscript(_ argument: String) -> SDLArgument? { directive[argument] }
 
   /// The names of fields that an argument lists; nil if it is not there.
   func names(_ argument: String) throws(SchemaError) -> [String]? {

@@ -11,7 +11,12 @@ struct SchemaBuilder {
 
   private static let maxFields = 1_000
 
-  init(_ document: SDLDocument) throws(SchemaError) {
+  /// Whether directives are refused that name what does not exist, or what is not supported. Data may have been written
+  /// with a schema from before these checks: that is read as it was then.
+  let isStrict: Bool
+
+  init(_ document: SDLDocument, isStrict: Bool) throws(SchemaError) {
+    self.isStrict = isStrict
     for type in document.types where !type.isExtension { try add(type) }
     for type in document.types where type.isExtension { try merge(type) }
   }
@@ -46,7 +51,9 @@ struct SchemaBuilder {
     var embedded: [EmbeddedType] = []
     var enumerations: [Enumeration] = []
     var drafts: [ModelDraft] = []
+    let checks = DirectiveChecks(builder: self)
     for type in order.compactMap({ types[$0] }) {
+      if isStrict { try checks.check(type) }
       if isModel(type) {
         drafts.append(try ModelDraft(type, in: self))
       } else if isEmbedded(type) {
