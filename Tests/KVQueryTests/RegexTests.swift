@@ -8,7 +8,9 @@ import Testing
     "say which text they look for, if it is all that they do",
     arguments: [
       ("paint", "paint", false), ("^paint", "paint", true), (#"^a\.b\\"#, #"a.b\"#, true),
-      ("é", "é", false), ("a b#", "a b#", false),
+      ("é", "é", false), ("a b#", "a b#", false), (".*paint.*", "paint", false),
+      (".*paint", "paint", false), ("paint.*", "paint", false), ("^paint.*", "paint", true),
+      (#".*\.\*#.*"#, ".*#", false), (".*\\#.*", "#", false),
     ])
   func literalText(source: String, text: String, isPrefix: Bool) throws {
     let literal = try #require(try Pattern(source).literalText)
@@ -17,7 +19,10 @@ import Testing
 
   @Test(
     "say no such text of anything else",
-    arguments: ["", "^", "a$", "a.b", "a|b", "a*", "[a]", "(a)", #"\d"#, "a^", "(?i)a"])
+    arguments: [
+      "", "^", "a$", "a.b", "a|b", "a*", "[a]", "(a)", #"\d"#, "a^", "(?i)a", ".*", ".*.*", "^.*a",
+      ".*?a", "a.*?", ".*a.*b", #"a\.*"#,
+    ])
   func noLiteralText(source: String) throws {
     #expect(try Pattern(source).literalText == nil)
   }

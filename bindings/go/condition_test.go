@@ -63,6 +63,15 @@ func TestAVersionIsMetOnce(t *testing.T) {
 	isConflict(t, err, "a")
 	_, err = notes.RemoveByID(ctx, "a", IfMatches(M{"n": 1}))
 	isConflict(t, err, "a")
+	_, err = notes.RemoveByID(ctx, "a", IfMatches(Field("n").GreaterThan(2)))
+	isConflict(t, err, "a")
+	if _, err := notes.Save(ctx, M{"_id": "a", "n": 2}, IfMatches(Field("n").Between(1, 2))); err != nil {
+		t.Error(err)
+	}
+	_, err = notes.RemoveByID(ctx, "a", IfMatches(Field("").Equals(2)))
+	if !errors.Is(err, ErrInvalid) {
+		t.Errorf("a broken query: %v", err)
+	}
 	if removed, err := notes.RemoveByID(ctx, "a", IfMatches(M{"n": 2})); err != nil || removed != 1 {
 		t.Errorf("removed %d: %v", removed, err)
 	}

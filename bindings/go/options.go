@@ -298,9 +298,26 @@ func IfMissing() Option { return with("if", nil) }
 // it. With another version, the call fails with ErrConflict.
 func IfVersion(version int64) Option { return with("if", version) }
 
-// IfMatches makes a save or a removal conditional on a filter. If the stored entity does not exist or does not match,
-// the call fails with ErrConflict.
-func IfMatches(filter M) Option { return with("if", filter) }
+// IfMatches makes a save or a removal conditional on a filter: an [M], or a [*Query], of which only the filter counts. If
+// the stored entity does not exist or does not match, the call fails with ErrConflict.
+func IfMatches(filter any) Option {
+	if query, ok := filter.(*Query); ok {
+		return with("if", condition{query})
+	}
+	return with("if", filter)
+}
+
+// A condition is the filter of a query.
+type condition struct{ query *Query }
+
+// MarshalJSON writes the filter in the form that the library reads.
+func (c condition) MarshalJSON() ([]byte, error) {
+	printed, err := c.query.printed()
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(printed.Filter)
+}
 
 // KeepData makes a logout keep the entities and the pending writes for this user.
 func KeepData() Option { return with("keepData", true) }

@@ -6,18 +6,28 @@ extension Pattern {
     let special = "\\^$.|?*+()[]{}".unicodeScalars
     var rest = source.unicodeScalars[...]
     let isPrefix = rest.first == "^"
-    if isPrefix { rest.removeFirst() }
+    // As an expression is searched for, `.*` before the text or behind it says nothing.
+    if isPrefix {
+      rest.removeFirst()
+    } else if rest.starts(with: Self.anything) {
+      rest.removeFirst(2)
+    }
     var text = ""
     while let scalar = rest.popFirst() {
+      if scalar == ".", rest.elementsEqual("*".unicodeScalars) { break }
       guard special.contains(scalar) else {
         text.unicodeScalars.append(scalar)
         continue
       }
-      guard scalar == "\\", let escaped = rest.popFirst(), special.contains(escaped) else {
+      guard scalar == "\\", let escaped = rest.popFirst(),
+        special.contains(escaped) || escaped == "#"
+      else {
         return nil
       }
       text.unicodeScalars.append(escaped)
     }
     return text.isEmpty ? nil : (text, isPrefix)
   }
+
+  private static let anything = ".*".unicodeScalars
 }

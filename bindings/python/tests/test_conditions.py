@@ -14,7 +14,7 @@ from conftest import open_client
 from kvstored import Server
 
 import kvstore
-from kvstore import aio
+from kvstore import F, aio
 
 
 def test_an_insert_never_replaces_what_is_there(local: kvstore.Client) -> None:
@@ -52,6 +52,19 @@ def test_a_filter_is_asked_of_what_is_stored(local: kvstore.Client) -> None:
         tasks.save({"_id": "a"}, if_match={}, if_version=1)
     with pytest.raises(kvstore.InvalidError):
         tasks.save({"_id": "a"}, if_version=0)
+
+
+def test_a_query_is_a_condition_by_its_filter(local: kvstore.Client) -> None:
+    tasks = local.collection("tasks")
+    tasks.save({"_id": "a", "n": 4, "title": "a task"})
+    tasks.save({"_id": "a", "n": 5, "title": "a task"}, if_match=F.n > 3)
+    tasks.save({"_id": "a", "n": 6}, if_match=(F.n == 5) & F.title.has_text("task"))
+    format = kvstore.Query.from_format("n > %d", 6)
+    with pytest.raises(kvstore.ConflictError):
+        tasks.save({"_id": "a", "n": 7}, if_match=format)
+    with local.transaction() as transaction, pytest.raises(kvstore.ConflictError):
+        transaction.remove_by_id(tasks, "a", if_match=F.n < 6)
+    assert tasks.remove_by_id("a", if_match=kvstore.Query(F.n == 6, limit=1)) == 1
 
 
 def test_conditions_hold_in_transactions(local: kvstore.Client) -> None:

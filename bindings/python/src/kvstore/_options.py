@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
 
 from ._option_types import CallOptions
 from .errors import invalid
 from .values import to_json_value
+
+if TYPE_CHECKING:
+    from .query import Query
 
 StoreType = Literal["sync", "synced", "auto", "cache", "network"]
 
@@ -24,8 +27,8 @@ class Condition(TypedDict, total=False):
     if_missing: bool
     #: The entity has this local version: see :meth:`kvstore.Store.version`.
     if_version: int
-    #: The entity exists and matches this filter.
-    if_match: Mapping[str, Any]
+    #: The entity exists and matches this filter, or this query, of which only the filter counts.
+    if_match: Mapping[str, Any] | Query
 
 
 class FollowOptions(CallOptions, total=False):
@@ -86,7 +89,13 @@ def _condition(options: Mapping[str, object]) -> dict[str, object]:
         raise invalid(f"only one condition is possible, not {' and '.join(given)}")
     if not given:
         return {}
-    return {"if": None if given[0] == "if_missing" else options[given[0]]}
+    if given[0] == "if_missing":
+        return {"if": None}
+    value = options[given[0]]
+    # A query is imported where it is needed: its module needs this one.
+    from .query import Query
+
+    return {"if": value.to_dict()["filter"] if isinstance(value, Query) else value}
 
 
 def to_ids(ids: Iterable[str], what: str) -> list[str]:
