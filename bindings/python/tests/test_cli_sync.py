@@ -258,6 +258,21 @@ def test_a_terminal_shows_a_bar_until_ctrl_c(ana: Tool, silence: Silence, tmp_pa
         terminal("kill-server")
 
 
+def test_find_prints_only_the_columns_that_fields_names(ana: Tool, unique: str) -> None:
+    milk, wine = {"_id": "milk", "text": "milk"}, {"_id": "wine", "text": "wine"}
+    lines = [json.dumps({**milk, "price": 1.5}), json.dumps({**wine, "price": 12})]
+    assert ana("import", unique, stdin="\n".join(lines)).code == 0
+    assert ana("push", unique).code == 0
+    table = ana("find", unique, "--fields", "price,text").lines
+    assert [line.split() for line in table] == [
+        ["_id", "price", "text"],
+        ["milk", "1.5", "milk"],
+        ["wine", "12", "wine"],
+    ]
+    rows = ana("find", unique, "-f", "price", "-o", "csv").lines
+    assert rows == ["_id,price", "milk,1.5", "wine,12"]
+
+
 def test_the_doctor_tells_what_a_report_needs(ana: Tool, unique: str) -> None:
     ana("import", unique, stdin=refused("x"))
     checks = {row["check"]: row for row in ana("doctor", "--json").json}

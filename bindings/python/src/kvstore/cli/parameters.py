@@ -191,7 +191,7 @@ def query_of(
         raise Failure("--arg needs --where.", Exit.USAGE)
     modifiers: dict[str, Any] = {
         "sort": _order(sort),
-        "fields": _names(fields),
+        "fields": names_of(fields),
         "limit": limit,
         "skip": skip,
     }
@@ -209,12 +209,13 @@ def _value(text: str) -> Any:
         return text
 
 
-def _names(text: str | None) -> list[str] | None:
+def names_of(text: str | None) -> list[str] | None:
+    """Return the names in a list with commas, or None for none."""
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _order(text: str | None) -> dict[str, int] | None:
-    names = _names(text)
+    names = names_of(text)
     if names is None:
         return None
     return {name.removeprefix("-"): -1 if name.startswith("-") else 1 for name in names}

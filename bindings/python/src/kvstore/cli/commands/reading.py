@@ -20,7 +20,7 @@ from ...store import Store
 from ..damage import readable
 from ..failures import Exit
 from ..output import TABLE_LIMIT, Output, csv_lines, human_bytes, note, print_line, print_table
-from ..parameters import Command, collection_argument, query_of, query_options
+from ..parameters import Command, collection_argument, names_of, query_of, query_options
 from ..settings import Settings, pass_settings, status_of
 
 #: The bytes of entities that are buffered in memory before the CSV header; more go to disk.
@@ -73,23 +73,38 @@ def find(settings: Settings, /, collection: str, **options: Any) -> None:
     written while they are read, and have no limit.
     """
     with settings.collection(collection) as store:
-        print_found(settings.out, store, query_of(**options), options["limit"])
+        columns = columns_named(options["fields"])
+        print_found(settings.out, store, query_of(**options), options["limit"], columns)
 
 
-def print_found(out: Output, store: Store, query: Query, limit: int | None) -> None:
-    """Print the result of a find."""
+def columns_named(fields: str | None) -> list[str] | None:
+    """Return the columns for the option ``--fields``: the id, and the members in their order.
+
+    >>> columns_named("price, from.country,from.year"), columns_named(None)
+    (['_id', 'price', 'from'], None)
+    """
+    names = names_of(fields)
+    if names is None:
+        return None
+    return list(dict.fromkeys(["_id", *(name.split(".")[0] for name in names)]))
+
+
+def print_found(
+    out: Output, store: Store, query: Query, limit: int | None, columns: list[str] | None
+) -> None:
+    """Print the result of a find; `columns`: of tables and CSV, or None for all members."""
     if out.format == "csv":
         with store.find(query) as found:
-            for line in csv_of(found):
+            for line in csv_of(found, columns):
                 print_line(line, end="")
     elif out.is_for_people:
-        _print_table(store, query, limit)
+        _print_table(store, query, limit, columns)
     else:
         with store.find(query) as found:
             out.stream(one_line(text) for text in found.raw())
 
 
-def _print_table(store: Store, query: Query, limit: int | None) -> None:
+def _print_table(store: Store, query: Query, limit: int | None, columns: list[str] | None) -> None:
     most = TABLE_LIMIT if limit is None else limit
     with store.find(query) as found:
         rows = list(itertools.islice(found, most) if most else found)
@@ -97,7 +112,7 @@ def _print_table(store: Store, query: Query, limit: int | None) -> None:
     if not rows:
         note("No entities.")
         return
-    print_table(rows, columns_of(rows))
+    print_table(rows, columns or columns_of(rows))
     if is_cut:
         note(f"The first {most}; --limit 0 shows all of them.")
 
@@ -110,8 +125,14 @@ def columns_of(entities: Iterable[Entity]) -> list[str]:
     return sorted(names, key=lambda name: (name != "_id", name.startswith("_")))
 
 
-def csv_of(found: Cursor) -> Iterator[str]:
-    """Yield entities as lines of CSV. The header names all members, so a file buffers them."""
+def csv_of(found: Cursor, columns: list[str] | None = None) -> Iterator[str]:
+    """Yield entities as lines of CSV.
+
+    Without `columns` the header names all members, so a file buffers the entities.
+    """
+    if columns is not None:
+        yield from csv_lines(map(from_json, found.raw()), columns)
+        return
     with tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY) as waiting:
         columns = columns_of(map(from_json, _written(found.raw(), waiting)))
         waiting.seek(0)
