@@ -196,11 +196,15 @@ def test_a_backend_is_pulled_pushed_and_listened_to(
             theirs.save({"_id": "c"})
             theirs.push()
             await until(pilot, lambda: f"live {unique}: change" in words(pilot), "a change")
+            await until(pilot, lambda: len(table(pilot, "#entities")) == 3, "the change itself")
             await pilot.press("p")
-            await until(pilot, lambda: len(table(pilot, "#entities")) == 3, "the pull")
+            await until(pilot, lambda: "pull" in words(pilot), "the pull")
             await pilot.press("2")
             tabs = pilot.app.screen.query_one(TabbedContent)
             await until(pilot, lambda: tabs.active == "queue", "the tab")
+            shown = text(pilot, "#write")
+            assert "_geoloc must be [longitude, latitude] within -180…180 and -90…90" in shown
+            assert "ours: the version that a push would send" in shown
             await pilot.press("r")
             await until(pilot, lambda: "KV_INVALID" in words(pilot), "the refusal")
             await pilot.press("v")
@@ -212,6 +216,48 @@ def test_a_backend_is_pulled_pushed_and_listened_to(
             steps,
             Settings(directory=tmp_path / "mine", host=server.host, app_secret=APP_SECRET),
         )
+
+
+def test_a_conflict_is_shown_with_its_versions_and_decided(
+    server: Server, unique: str, tmp_path: Path
+) -> None:
+    def client(name: str) -> kvstore.Client:
+        return kvstore.Client(
+            app_key=APP_KEY, app_secret=APP_SECRET, host=server.host, data_directory=tmp_path / name
+        )
+
+    with client("other") as other, client("mine") as mine:
+        other.signup(unique, "a password")
+        mine.login(unique, "a password")
+        theirs, ours = other.collection(unique), mine.collection(unique)
+        theirs.save({"_id": "a", "n": 1})
+        theirs.push()
+        ours.pull()
+        ours.save({"_id": "a", "n": 2})
+        theirs.save({"_id": "a", "n": 3})
+        theirs.push()
+        ours.push(conflicts="optimistic")
+
+        async def steps(pilot: Pilot[None]) -> None:
+            await until(pilot, lambda: "conflict" in str(table(pilot, "#pending")), "the conflict")
+            shown = text(pilot, "#write")
+            parts = ["v: theirs replaces ours", "ours:", '"n": 2', "base:", '"n": 1', "theirs:"]
+            places = [shown.index(part) for part in [*parts, '"n": 3']]
+            assert places == sorted(places)
+            await pilot.press("2")
+            tabs = pilot.app.screen.query_one(TabbedContent)
+            await until(pilot, lambda: tabs.active == "queue", "the tab")
+            await pilot.press("v")
+            await until(pilot, lambda: len(pilot.app.screen_stack) == 2, "the question")
+            await pilot.press("y")
+            await until(pilot, lambda: table(pilot, "#pending") == [], "the decision")
+            assert text(pilot, "#write") == ""
+
+        drive(
+            steps,
+            Settings(directory=tmp_path / "mine", host=server.host, app_secret=APP_SECRET),
+        )
+        assert ours["a"]["n"] == 3
 
 
 def test_the_picture_of_the_manual_is_what_is_shown(data: Path) -> None:

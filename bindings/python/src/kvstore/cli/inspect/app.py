@@ -11,6 +11,8 @@ from .source import Source
 _STYLE = """
 #collections { width: 38; border-right: solid $panel; }
 #entities { height: 2fr; }
+#pending { height: 1fr; }
+#write-detail { height: 1fr; border-top: solid $panel; padding: 0 1; }
 #detail { height: 1fr; border-top: solid $panel; padding: 0 1; }
 #problem { color: $error; height: auto; padding: 0 1; }
 #facts { padding: 1 2; }

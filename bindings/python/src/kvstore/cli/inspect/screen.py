@@ -33,7 +33,7 @@ from ..failures import Failure
 from ..output import cell, printable
 from .dialogs import Confirm, Edit
 from .messages import EntitiesChanged, Happened
-from .source import Overview, Source
+from .source import Overview, Source, words_about
 from .tables import fill, fill_with_entities
 
 #: The number of columns of entities; the pane below shows all members.
@@ -98,6 +98,8 @@ class StoreScreen(Screen[None]):
                         yield Static("", id="entity", markup=False)
             with TabPane("Queue (2)", id="queue"):
                 yield DataTable(id="pending", cursor_type="row", zebra_stripes=True)
+                with VerticalScroll(id="write-detail"):
+                    yield Static("", id="write", markup=False)
             with TabPane("Events (3)", id="events"):
                 yield RichLog(id="log", wrap=True, max_lines=_LINES)
             with TabPane("Status (4)", id="status"):
@@ -147,6 +149,7 @@ class StoreScreen(Screen[None]):
         names = ("collection", "id", "operation", "state", "attempts", "changedAt", "error")
         rows = [[cell(row[name]) for name in names] for row in overview.pending]
         fill(self.query_one("#pending", DataTable), rows)
+        self._show_write()
         width = max(map(len, overview.facts), default=0)
         lines = [f"{name:<{width}}  {printable(text)}" for name, text in overview.facts.items()]
         self.query_one("#facts", Static).update("\n".join(lines))
@@ -161,11 +164,20 @@ class StoreScreen(Screen[None]):
                 self._choose(names[event.cursor_row])
         elif event.data_table.id == "entities":
             self._show_entity(event.cursor_row)
+        elif event.data_table.id == "pending":
+            self._show_write()
 
     def _show_entity(self, row: int) -> None:
         found = self.entities[row] if row < len(self.entities) else None
         text = "" if found is None else json.dumps(found, indent=2, ensure_ascii=False)
         self.query_one("#entity", Static).update(printable(text, keep="\n"))
+
+    def _show_write(self) -> None:
+        """Show the pending write at the cursor, with its error and its versions."""
+        chosen = self._chosen_write()
+        found = None if chosen is None else self.source.pending_detail(*chosen)
+        text = "" if found is None else words_about(found)
+        self.query_one("#write", Static).update(printable(text, keep="\n"))
 
     def _choose(self, name: str) -> None:
         self.collection = name
@@ -318,7 +330,7 @@ class StoreScreen(Screen[None]):
         self._on_collection(lambda name: self.source.store(name).sync())
 
     def action_live(self) -> None:
-        """Show live data of the collection in the log."""
+        """Show live data of the collection, in the log and among the entities."""
         self._on_collection(self._listen)
 
     def _listen(self, name: str) -> None:
@@ -328,7 +340,11 @@ class StoreScreen(Screen[None]):
             self.post_message(Happened(f"live {name}: {live_event(event)[1]}"))  # type: ignore[arg-type]
 
         subscription = self.source.store(name).subscribe(
-            hear, on_ready=hear, on_status=hear, on_error=lambda error: self._say(str(error))
+            hear,
+            on_ready=hear,
+            on_status=hear,
+            on_error=lambda error: self._say(str(error)),
+            live_to_local=True,
         )
         self._subscriptions.append(subscription)
 
@@ -375,7 +391,8 @@ class StoreScreen(Screen[None]):
             if entity is not None:
                 self._attempt(lambda: self.source.store(name).pending.edit(id, entity))
 
-        self.app.push_screen(Edit(self.source.pending_detail(name, id)), edited)
+        found = self.source.pending_detail(name, id)
+        self.app.push_screen(Edit(None if found is None else found.entity), edited)
 
     def action_revert(self) -> None:
         """Drop the write, and restore the backend's version of the entity."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,9 +11,9 @@ from typing import Any
 from ..._json import from_json
 from ...changes import Changes
 from ...client import Client
-from ...errors import CorruptError, KVError
+from ...errors import CorruptError, KVError, NotFoundError
 from ...query import Query
-from ...results import Entity
+from ...results import Entity, PendingDetail
 from ...store import Store
 from ...subscription import Subscription
 from ..commands.queue import pending_rows
@@ -23,6 +24,16 @@ from ..settings import Settings, status_of
 
 #: The largest number of entities, and of pending writes, on the screen.
 PAGE = 200
+
+_VERSIONS = {
+    "ours": "the version that a push would send",
+    "base": "the version that the change started from",
+    "theirs": "the version on the backend",
+}
+_DECISIONS = (
+    "A conflict. r: ours replaces theirs. v: theirs replaces ours. e: an edited version replaces "
+    "both. d: the write is forgotten, and the next pull brings theirs."
+)
 
 OnChanges = Callable[[Changes[Entity] | KVError], object]
 
@@ -71,13 +82,14 @@ class Source:
                 break
         online = {None: "unknown", True: "yes", False: "no"}[status.online]
         size = human_bytes(self.location.file.stat().st_size)
+        waiting = status.pending - status.quarantined
         facts = {
             "file": f"{self.location.file}, {size}",
             "application": f"{self.location.app_key}, tag {self.location.tag}",
             "backend": self.host or "none; --host is needed to synchronise",
             "online": online if self.has_backend else "",
             "user": self._user(),
-            "pending": f"{status.pending}, {status.quarantined} of them quarantined",
+            "pending": f"{waiting} waiting, {status.quarantined} quarantined",
         }
         for activity in status.activity:
             done = f"{activity.progress.entities_done} of {activity.progress.entities_total or '?'}"
@@ -109,12 +121,47 @@ class Source:
                     entities.append(from_json(each))
         return entities, damaged
 
-    def pending_detail(self, name: str, id: str) -> Entity | None:
-        """Return the entity that a pending write would send, or None if it is damaged."""
+    def pending_detail(self, name: str, id: str) -> PendingDetail[Entity] | None:
+        """Return a pending write with its versions, or None if it is damaged or gone."""
         try:
-            return self.store(name).pending.get(id).entity
-        except CorruptError:
+            return self.store(name).pending.get(id)
+        except (CorruptError, NotFoundError):
             return None
+
+
+def words_about(write: PendingDetail[Entity]) -> str:
+    """Describe a pending write: its error, its versions, and how to decide a conflict."""
+    parts: list[str] = []
+    if write.last_error is not None:
+        facts = {"error": str(write.last_error), **_answer_of(write.last_error)}
+        width = max(map(len, facts))
+        parts.append("\n".join(f"{name:<{width}}  {fact}" for name, fact in facts.items()))
+    is_conflict = write.state == "conflict"
+    if is_conflict:
+        parts.append(_DECISIONS)
+    versions = {"ours": write.entity, "base": write.base, "theirs": write.remote}
+    for name, version in versions.items():
+        if version is not None or is_conflict:
+            parts.append(f"{name}: {_VERSIONS[name]}\n{_version(version, name)}")
+    return "\n\n".join(parts)
+
+
+def _answer_of(error: KVError) -> dict[str, str]:
+    """Return what the backend said."""
+    facts = {
+        "status": error.http,
+        "name": error.error,
+        "description": error.description,
+        "debug": error.debug,
+        "request": error.request_id,
+    }
+    return {name: str(fact) for name, fact in facts.items() if fact is not None}
+
+
+def _version(entity: Entity | None, name: str) -> str:
+    if entity is not None:
+        return json.dumps(entity, indent=2, ensure_ascii=False)
+    return {"ours": "deleted here", "base": "unknown, or there was none"}.get(name, "deleted there")
 
 
 def page_of(search: str) -> Query:
