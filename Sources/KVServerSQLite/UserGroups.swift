@@ -26,12 +26,16 @@ final class UserGroups: UserGroupStore {
     }
     let result = try entities.write(to: groups, isDeletion: write.isDelete) {
       (connection, now) throws(SQLiteError) -> Result<WrittenEntity?, ServerError> in
-      // Nobody can subscribe to groups.
+      if !write.isDelete, try Self.isFormer(write.id, app: app, on: connection) {
+        return .failure(.formerGroup)
+      }
+      // No device can subscribe to groups.
       var unheard = LiveChanges(rule: .never)
       let result = try entities.perform(
         write, in: groups, for: viewer, on: connection, at: now, changes: &unheard)
       if case .success = result {
         try Self.set(members, of: write.id, app: app, on: connection, at: now)
+        if write.isDelete { try connection.run(MemberStatements.keepID(of: write.id, app: app)) }
       }
       return result
     }
@@ -52,6 +56,12 @@ final class UserGroups: UserGroupStore {
   }
 
   // MARK: Inside transactions
+
+  private static func isFormer(
+    _ group: String, app: Int64, on connection: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    try connection.statement(MemberStatements.isFormer(group, app: app)).step()
+  }
 
   private static func set(
     _ members: [String], of group: String, app: Int64, on connection: borrowing Connection,

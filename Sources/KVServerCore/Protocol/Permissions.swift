@@ -24,13 +24,17 @@ package struct Permissions: Sendable, Equatable {
   package var read = Rule.shared
   package var update = Rule.acl
   package var delete = Rule.acl
+  /// Whether users may create an entity by a PUT, and so choose its id.
+  package private(set) var letsUsersChooseIDs = true
 
   package init() {}
 
-  /// The permissions of the collections of users and of groups: anybody makes one, and who made it shares it by its `_acl`.
+  /// The permissions of the collections of users and of groups: any user makes one, and its maker shares it by its `_acl`. Their
+  /// ids stand in access lists, so a user cannot choose one.
   package static let sharedByACL: Permissions = {
     var permissions = Permissions()
     permissions.read = .acl
+    permissions.letsUsersChooseIDs = false
     return permissions
   }()
 

@@ -17,6 +17,20 @@ package enum MemberStatements<Piece: SQLPiece> {
     """
   }
 
+  /// Selects a row if a group of this id was deleted. The ids of former groups are among those of former users, with the
+  /// mark that access lists have for groups in front.
+  package static func isFormer(_ group: String, app: Int64) -> Piece {
+    "SELECT 1 FROM former_user WHERE app = \(bind: app) AND id = \(bind: ACL.groupMark + group)"
+  }
+
+  /// Keeps the id of a deleted group, so that access lists that name it never open anything to another one.
+  package static func keepID(of group: String, app: Int64) -> Piece {
+    """
+    INSERT INTO former_user (app, id) VALUES (\(bind: app), \(bind: ACL.groupMark + group))
+    ON CONFLICT DO NOTHING
+    """
+  }
+
   package static func remove(_ users: [String], from group: String, app: Int64) -> Piece {
     """
     DELETE FROM group_member WHERE app = \(bind: app) AND grp = \(bind: group)

@@ -18,6 +18,13 @@ package struct Viewer: Sendable {
     if case .user(let id) = principal { id } else { EntityID.administrator }
   }
 
+  /// Throws unless the viewer may create an entity whose id the request chooses.
+  package func requireChoiceOfID() throws(ServerError) {
+    guard principal == .master || permissions.letsUsersChooseIDs else {
+      throw ServerError(.insufficientCredentials, "only the master secret can choose an _id here")
+    }
+  }
+
   /// The rule for an operation. Throws if nothing of this kind is possible at all.
   package func rule(for action: Permissions.Action) throws(ServerError) -> Permissions.Rule {
     switch principal {

@@ -72,6 +72,7 @@ extension EntityWrite {
     case (.put(let draft, let condition), .missing):
       try condition.check(nil)
       _ = try viewer.rule(for: .create)
+      try viewer.requireChoiceOfID()
       return .insert(draft.record(createdBy: viewer, at: times.creation()))
     case (.put(let draft, let condition), .found(let version)):
       try condition.check(version.modified)
@@ -130,6 +131,10 @@ extension ServerError {
 
   package static let alreadyExists = ServerError(
     .internalErrorRetry, "An entity with that _id already exists in this collection")
+
+  /// The error for a write to the id of a group that was deleted.
+  package static let formerGroup = ServerError(
+    .entityNotFound, "the group was deleted, and its _id is not given again")
 
   /// The error for an entity whose stored body is not what was stored.
   package static func damaged(_ id: String, in collection: String) -> ServerError {

@@ -21,17 +21,22 @@ final class PostgresGroups: UserGroupStore {
     let reading: [SQL] = [
       CollectionState.select(key, for: claim), StoredRow.select([write.id], in: key),
       MemberStatements.users(in: write.id, app: app),
+      MemberStatements.isFormer(write.id, app: app),
     ]
     let result = try writer.write(app: app, reading: reading) {
       (transaction, rows) throws(PostgresError) -> Result<WrittenEntity?, ServerError> in
+      if !write.isDelete, !rows[3].isEmpty { return .failure(.formerGroup) }
       let state = try collections.make(collections.state(key, rows[0], for: claim), in: transaction)
       guard let number = state.number else { throw PostgresError(.other, "there are no groups") }
-      // Nobody can subscribe to groups.
+      // No device can subscribe to groups.
       var groups = EntityWriter(transaction, state, number: number, stored: rows[1])
       let result = try groups.perform(write, for: viewer)
       if case .success = result {
         let former = (0..<rows[2].count).map { rows[2].text($0, 0) }
         Self.apply(MembershipChange(from: former, to: members), to: write.id, in: transaction)
+        if write.isDelete {
+          transaction.enqueue(MemberStatements.keepID(of: write.id, app: app))
+        }
       }
       return result
     }

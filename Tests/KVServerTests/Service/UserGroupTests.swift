@@ -104,11 +104,41 @@ import Testing
     #expect(try ids(ana, "/group/kid") == [group] && ids(bob, "/group/kid") == [])
     #expect(try server.send(as: ana, "DELETE", target).status == 204)
     #expect(try server.send(as: ana, "GET", target).status == 404)
-    // Nobody takes an id that access lists may name, and nobody makes a group by replacing one.
+    // A user cannot take an id that access lists may name, and makes no group by replacing one.
     #expect(try server.send(as: bob, "PUT", target, body: users([bob])).status == 404)
     #expect(
       try server.send(as: bob, "POST", "/group/kid", body: "{\"_id\":\"\(group)\"}").status == 401)
-    #expect(try server.send(as: .master, "PUT", target, body: users([bob])).status == 201)
+  }
+
+  @Test(
+    "have ids that only the administrator chooses, whatever condition a write has, and that are never given again"
+  )
+  func ids() throws {
+    let group = try group(bob)
+    let eve = try server.user("eve")
+    try create("team", groups: "{\"r\":[\"\(group)\",\"planned\"]}")
+    let target = "/group/kid/\(group)"
+    try server.send(as: ana, "DELETE", target).expect(204)
+    let isMissing = [("If-None-Match", "*")]
+    let revision = [("If-Match", "\"2024-03-12T21:00:01.120Z\"")]
+    for path in [target, "/group/kid/planned"] {
+      for headers in [[], isMissing, [("If-Match", "*")], revision] {
+        let answer = try server.send(
+          as: eve, "PUT", path, body: users([eve]), headers: headers)
+        #expect([401, 404].contains(answer.status), "\(path) \(headers): \(answer.text)")
+      }
+    }
+    #expect(try ids(eve, self.path) == [])
+    let planned = "/group/kid/planned"
+    for headers in [[], isMissing] {
+      let answer = try server.send(
+        as: .master, "PUT", target, body: users([eve]), headers: headers)
+      #expect(answer.status == 404 && answer.text.contains("deleted"), "\(answer.text)")
+    }
+    let named = "{\"_id\":\"\(group)\",\"users\":{\"list\":[\"\(eve.id)\"]}}"
+    try server.send(as: .master, "POST", "/group/kid", body: named).expect(404)
+    try server.send(as: .master, "PUT", planned, body: users([eve]), headers: isMissing).expect(201)
+    #expect(try ids(eve, self.path) == ["team"])
   }
 
   @Test("that are deleted open nothing any more, and neither do those that a user was in")
