@@ -33,6 +33,10 @@ package final class HookClient: BusinessLogic {
     [collection, "*"].contains { settings.hooks[RecordID($0)]?.contains(hook) == true }
   }
 
+  package func queryable(in collection: String) -> [String]? {
+    settings.queryable[RecordID(collection)] ?? settings.queryable[RecordID("*")]
+  }
+
   package func hasEndpoint(_ name: String) -> Bool {
     settings.endpoints.contains(RecordID(name))
   }

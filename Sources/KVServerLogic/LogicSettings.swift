@@ -14,6 +14,8 @@ package struct LogicSettings: Sendable {
   /// How many calls may be under way.
   let concurrency: Int
   let hooks: [RecordID: Set<Hook>]
+  /// The members that queries may name where `after-fetch` changes what readers get, by collection.
+  let queryable: [RecordID: [String]]
   let endpoints: Set<RecordID>
 
   /// Reads a JSON object such as
@@ -22,7 +24,8 @@ package struct LogicSettings: Sendable {
     let settings = try SettingsReader(
       text,
       members: [
-        "app", "url", "secret", "timeout-seconds", "attempts", "concurrency", "hooks", "endpoints",
+        "app", "url", "secret", "timeout-seconds", "attempts", "concurrency", "hooks", "queryable",
+        "endpoints",
       ])
     app = try settings.text("app")
     guard let url = try settings.text("url"), SettingsReader.isAddress(url) else {
@@ -34,7 +37,22 @@ package struct LogicSettings: Sendable {
     attempts = Int(try settings.number("attempts", within: 1...10) ?? 3)
     concurrency = Int(try settings.number("concurrency", within: 1...1000) ?? 8)
     hooks = try Self.hooks(settings["hooks"] ?? [:])
+    queryable = try Self.queryable(settings["queryable"] ?? [:])
     endpoints = Set(try settings.texts("endpoints").map { RecordID($0) })
+  }
+
+  private static func queryable(
+    _ value: JSONValue
+  ) throws(SettingsReader.Failure) -> [RecordID: [String]] {
+    guard let object = value.objectValue else {
+      throw SettingsReader.Failure(
+        "has queryable by the names of collections, such as {\"books\":[\"title\"]}")
+    }
+    var queryable: [RecordID: [String]] = [:]
+    for member in object.members {
+      queryable[RecordID(member.name)] = try SettingsReader.texts("queryable", member.value)
+    }
+    return queryable
   }
 
   private static func hooks(_ value: JSONValue) throws(SettingsReader.Failure) -> [RecordID: Set<

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import threading
+import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -208,7 +209,10 @@ def test_a_fetch_can_be_narrowed_changed_and_answered(
 ) -> None:
     reply: dict[str, Message] = {}
     own = service(lambda message: (200, reply.get(message["event"], {})))
-    server = start("--logic", settings(tmp_path, own.port), "--delta-days", "1")
+    queryable = {"books": ["n"]}
+    server = start(
+        "--logic", settings(tmp_path, own.port, queryable=queryable), "--delta-days", "1"
+    )
     ana = sign_up(server, "ana")
     path = "/appdata/kid/books"
     for index in range(300):
@@ -234,6 +238,95 @@ def test_a_fetch_can_be_narrowed_changed_and_answered(
     for made_up in answers:
         reply["before-fetch"] = {"response": made_up}
         assert call(server, "GET", path, who=ana) == (200, made_up)
+
+
+def hide_salaries(message: Message) -> tuple[int, Message]:
+    """Hide entities and a member from readers."""
+    if message["event"] == "before-fetch" and "id" not in message:
+        own = json.loads(message.get("query", "{}"))
+        return 200, {"query": {"$and": [own, {"hidden": {"$ne": True}}]}}
+    if message["event"] == "after-fetch":
+        shown = [entity for entity in message["entities"] if not entity.get("secret")]
+        return 200, {"entities": [{**entity, "salary": None} for entity in shown]}
+    return 200, {}
+
+
+def test_no_other_way_to_read_goes_past_fetch_hooks(
+    start: Start, service: Callable[[Rule], Service], tmp_path: Path
+) -> None:
+    own = service(hide_salaries)
+    options = ("--logic", settings(tmp_path, own.port), "--delta-days", "1")
+    server = start(*options)
+    ana = sign_up(server, "ana")
+    path = "/appdata/kid/books"
+    for index in range(3):
+        entity = {"n": index, "salary": 1000 + index, "hidden": index == 2, "secret": index == 1}
+        call(server, "PUT", f"{path}/{index}", entity)
+    query = urllib.parse.quote('{"salary":{"$gt":1000}}')
+    since = urllib.parse.quote("2999-01-01T00:00:00.000Z")
+    counting = {
+        "initial": {"count": 0},
+        "reduce": "function(a,b){b.count++}",
+        "key": {"salary": True},
+    }
+    ways: list[tuple[str, str, object, dict[str, str]]] = [
+        ("GET", f"{path}?query={query}", None, {}),
+        ("GET", f"{path}?sort=salary", None, {}),
+        ("GET", f"{path}/_deltaset?since={since}&query={query}", None, {}),
+        ("GET", f"{path}/_count", None, {}),
+        ("GET", f"{path}/_count?query={query}", None, {}),
+        ("GET", path, None, {"X-Kinvey-Include-Items-Count": "true"}),
+        ("GET", path, None, {"X-Kvstored-Explain": "true"}),
+        ("POST", f"{path}/_group", counting, {}),
+        ("POST", f"{path}/_group", {**counting, "key": {}}, {}),
+        ("DELETE", f"{path}?query={query}", None, {}),
+        ("POST", f"{path}/_subscribe", {"deviceId": "d"}, {}),
+    ]
+    register = f"/user/kid/{user_id(server, ana)}/register-realtime"
+    assert call(server, "POST", register, {"deviceId": "d"}, who=ana)[0] == 200
+    for method, target, body, headers in ways:
+        status, error = request(server, method, target, body, ana, headers)
+        assert (status, error["error"]) == (400, "FeatureUnavailable"), (method, target)
+        assert "business logic" in error["debug"], (method, target)
+    for target in (path, f"{path}?sort=_id&fields=n", f"{path}?fields=salary"):
+        _, found = call(server, "GET", target, who=ana)
+        assert [entity["_id"] for entity in found] == ["0"], target
+        assert not any(entity.get("salary") for entity in found), target
+    assert call(server, "GET", f"{path}?query={query}")[0] == 200, "the administrator has no hooks"
+    # What the operator lists may be told as it is stored.
+    server.stop()
+    server = start("--logic", settings(tmp_path, own.port, queryable={"books": ["n"]}))
+    ana = sign_up(server, "bob")
+    for index in range(3):
+        call(server, "PUT", f"{path}/{index}", {"n": index, "salary": 1, "hidden": index == 2})
+    listed = urllib.parse.quote('{"n":{"$gte":1}}')
+    assert call(server, "GET", f"{path}/_count?query={listed}", who=ana) == (200, {"count": 1})
+    by_n = {**counting, "key": {"n": True}, "condition": {"n": {"$gte": 1}}}
+    assert call(server, "POST", f"{path}/_group", by_n, who=ana)[1] == [{"n": 1, "count": 1}]
+    assert call(server, "POST", f"{path}/_group", counting, who=ana)[0] == 400
+    assert call(server, "GET", f"{path}?sort=n.salary,salary", who=ana)[0] == 400
+
+
+def user_id(server: Any, who: str) -> str:
+    """Give the id of the user of a session."""
+    return str(call(server, "GET", "/user/kid/_me", who=who)[1]["_id"])
+
+
+def request(
+    server: Any, method: str, target: str, body: object, who: str, headers: dict[str, str]
+) -> tuple[int, Any]:
+    """Send a request with headers of its own; give the status and the answer."""
+    data = None if body is None else json.dumps(body).encode()
+    sent = urllib.request.Request(server.host + target, data, method=method)
+    for name, value in {"Authorization": who, "X-Kinvey-API-Version": "5", **headers}.items():
+        sent.add_header(name, value)
+    if data:
+        sent.add_header("Content-Type", "application/json")
+    try:
+        with urllib.request.urlopen(sent) as answer:
+            return answer.status, json.loads(answer.read())
+    except urllib.error.HTTPError as error:
+        return error.code, json.loads(error.read())
 
 
 def test_the_answer_of_an_endpoint_comes_with_its_type_and_its_place(

@@ -38,7 +38,7 @@ final class LiveBroker: Sendable {
   }
 
   private struct State {
-    var members = LiveMembers()
+    var members: LiveMembers
     var history: LiveHistory
     /// The first times of announcements whose transactions have not ended.
     var reserved: Set<Int64> = []
@@ -74,17 +74,20 @@ final class LiveBroker: Sendable {
   /// Has somebody else `deliver` a collection soon; false: there is nobody.
   private let deliverLater: @Sendable (String) -> Bool
 
-  /// `history`: what is known from before; nil: nothing.
+  /// `history`: what is known from before; nil: nothing. `isSilent`: collections without live data.
   init(
     _ wire: LiveWire, _ history: LiveHistory? = nil,
     now: @escaping @Sendable () -> Timestamp = { Timestamp.now() },
+    isSilent: @escaping @Sendable (String) -> Bool = { _ in false },
     deliverLater: @escaping @Sendable (String) -> Bool = { _ in false }
   ) {
     self.wire = wire
     self.now = now
     self.deliverLater = deliverLater
     let history = history ?? LiveHistory(at: now())
-    state = Monitor(State(history: history, forgotten: history.floor))
+    state = Monitor(
+      State(
+        members: LiveMembers(isSilent: isSilent), history: history, forgotten: history.floor))
   }
 
   /// Reads or changes who listens.

@@ -25,8 +25,12 @@ struct LiveMembers: Sendable {
   /// By channel group, which is hexadecimal digits; in the order in which they registered.
   private var devices: [String: [Device]] = [:]
   private var groups: [RecordID: Set<String>] = [:]
+  /// Collections that no device can subscribe to, whatever was stored when it could.
+  private let isSilent: @Sendable (String) -> Bool
   /// When devices that are gone were looked for last.
   private var expiredAt: Int64 = 0
+
+  init(isSilent: @escaping @Sendable (String) -> Bool = { _ in false }) { self.isSilent = isSilent }
 
   func isRegistered(_ group: String) -> Bool { devices[group] != nil }
 
@@ -127,8 +131,9 @@ struct LiveMembers: Sendable {
     for device in devices[group] ?? [] { unregister(group, device: device.id.text) }
   }
 
-  /// False: the device has as many as it may have, or is not registered.
+  /// False: the device has as many as it may have, or is not registered, or the collection is silent.
   mutating func subscribe(_ group: String, device: String, collection: String) -> Bool {
+    if isSilent(collection) { return false }
     let collection = RecordID(collection)
     guard let index = index(of: device, group),
       let had = devices[group]?[index].collections,

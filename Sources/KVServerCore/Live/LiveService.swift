@@ -31,11 +31,14 @@ final class LiveService: Sendable {
     Self.startThreads(apps, store, state: state, log: log)
   }
 
-  /// Makes the broker of an app, with what was sent before.
-  func makeBroker(of app: App) throws(ServerError) -> LiveBroker {
+  /// Makes the broker of an app, with what was sent before. `isSilent`: collections without live data.
+  func makeBroker(
+    of app: App, isSilent: @escaping @Sendable (String) -> Bool
+  ) throws(ServerError) -> LiveBroker {
     let (number, state) = (app.number, state)
     return LiveBroker(
       LiveWire(app: app.key, region: region), try store.history(of: number, at: .now()),
+      isSilent: isSilent,
       deliverLater: { collection in
         state.withLockNotifyingAll { state in
           if state.hasDeliveryThread {

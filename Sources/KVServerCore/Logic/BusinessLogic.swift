@@ -48,6 +48,9 @@ package protocol BusinessLogic: AnyObject, Sendable {
   /// Whether the service wants to be asked.
   func isWanted(_ hook: Hook, on collection: String) -> Bool
 
+  /// The members by which clients may query a collection whose entities `after-fetch` changes; nil: by none.
+  func queryable(in collection: String) -> [String]?
+
   /// Whether it has a custom endpoint of this name.
   func hasEndpoint(_ name: String) -> Bool
 

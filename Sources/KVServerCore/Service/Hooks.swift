@@ -1,5 +1,6 @@
 internal import KVBase
 internal import KVJSON
+internal import KVQuery
 
 /// Asks the operator's service about one request to a collection. The administrator's requests have no hooks: the service
 /// itself makes such requests, and would ask itself for ever.
@@ -147,6 +148,46 @@ struct Hooks: Sendable {
     }
   }
 
+  // MARK: Other ways to read
+
+  /// Throws if the client's way to read would tell what `after-fetch` hides: a count, a filter, an order or a group tells of
+  /// entities as they are stored. The settings say by which members that may be.
+  func check(_ reading: Reading) throws(ServerError) {
+    guard isWanted(.afterFetch) else { return }
+    let queryable = client.queryable(in: collection)
+    if reading.counts, queryable == nil {
+      throw Self.passesBy("counts and groups", "after-fetch")
+    }
+    let allowed = (queryable ?? []).map { Path($0) } + Self.alwaysQueryable
+    func isAllowed(_ path: Path) -> Bool { allowed.contains { path.isIn($0) } }
+    guard reading.query.namesOnly(isAllowed), reading.paths.allSatisfy(isAllowed) else {
+      throw Self.passesBy(
+        "filters, orders and groups by members that are not queryable", "after-fetch")
+    }
+  }
+
+  /// Throws if a request asks how its query is answered.
+  func checkExplanation() throws(ServerError) {
+    if Self.hidesEntities(client.logic, of: collection) {
+      throw Self.passesBy("explanations of queries", "fetch")
+    }
+  }
+
+  /// What is in every entity and in answers to writes.
+  private static let alwaysQueryable = [Path("_id"), Path("_kmd")]
+
+  /// Whether a service decides about what readers of a collection see.
+  static func hidesEntities(_ logic: any BusinessLogic, of collection: String) -> Bool {
+    logic.isWanted(.beforeFetch, on: collection) || logic.isWanted(.afterFetch, on: collection)
+  }
+
+  /// The error for a way to read that no hook could see.
+  static func passesBy(_ what: String, _ hook: String) -> ServerError {
+    ServerError(
+      .featureUnavailable,
+      "business logic has \(hook) hooks for this collection, and \(what) would go past them")
+  }
+
   // MARK: Parts
 
   /// Nil: the service has nothing to say, or is not asked.
@@ -167,6 +208,15 @@ struct Hooks: Sendable {
   private func report(_ hook: Hook, _ fill: (inout JSONObjectWriter) -> Void) {
     _ = try? send(hook, fill)
   }
+}
+
+/// What a request reads of a collection, as the client has asked for it.
+struct Reading {
+  var query = Query()
+  /// The members that groups are made by, and whose numbers they have.
+  var paths: [Path] = []
+  /// Whether the answer tells how many entities there are.
+  var counts = false
 }
 
 extension EntityWrite {

@@ -11,6 +11,8 @@ struct LogicClient: Sendable {
     logic.isWanted(hook, on: collection)
   }
 
+  func queryable(in collection: String) -> [String]? { logic.queryable(in: collection) }
+
   /// Asks at a hook, by a JSON object. Throws what the client of the request is to be told.
   func ask(
     _ event: String, _ message: [UInt8], for request: Request

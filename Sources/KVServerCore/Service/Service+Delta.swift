@@ -7,7 +7,9 @@ extension Service {
   func delta(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
     _ = try earlyViewer(call, name)?.rule(for: .read)
-    return try fetch(call, in: name) { (call) throws(ServerError) in try delta(call, in: name) }
+    return try fetch(call, in: name, reading: Self.reading) { (call) throws(ServerError) in
+      try delta(call, in: name)
+    }
   }
 
   private func delta(
@@ -24,8 +26,8 @@ extension Service {
     if withLeft { answer.add("left", Self.list(changes.left)) }
     var response = try stream(
       EntityList(
-        changes.changed, query.projection, head: head, tail: answer.bytes,
-        transform: call.afterFetch,
+        changes.changed, call.afterFetch == nil ? query.projection : nil, head: head,
+        tail: answer.bytes, transform: call.transform(query.projection),
         reportDamage: reportDamage(in: name)), for: call.asker)
     response.headers += moment(changes.start)
     return response

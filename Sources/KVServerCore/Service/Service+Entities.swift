@@ -13,7 +13,7 @@ extension Service {
     case .post: return try create(call, name)
     case .delete: return try deleteMatching(call, name)
     default:
-      return try fetch(call, in: name) { (call) throws(ServerError) in
+      return try fetch(call, in: name, reading: Self.reading) { (call) throws(ServerError) in
         try find(call, in: call.collection(name))
       }
     }
@@ -87,7 +87,12 @@ extension Service {
 
   func count(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
-    return try fetch(call, in: name) { (call) throws(ServerError) in try count(call, in: name) }
+    return try fetch(
+      call, in: name,
+      reading: { (call) throws(ServerError) in
+        Reading(query: try QueryParameters.read(call), counts: true)
+      }
+    ) { (call) throws(ServerError) in try count(call, in: name) }
   }
 
   private func count(
@@ -112,13 +117,13 @@ extension Service {
       query, in: key, for: call.claim, within: call.budget)
     var response = try stream(
       EntityList(
-        found.cursor, query.projection, limit: query.limit,
+        found.cursor, call.afterFetch == nil ? query.projection : nil, limit: query.limit,
         namesDamaged: call.request.headers[.damaged]?.lowercased() == "named",
-        transform: call.afterFetch,
+        transform: call.transform(query.projection),
         reportDamage: reportDamage(in: key.name)), for: call.asker)
     response.headers += moment(found.start)
     response.headers += try explanation(call, query, in: key)
-    if call.request.headers[.includeItemsCount]?.lowercased() == "true" {
+    if call.wantsCount {
       let count = try store.entities.count(
         query.selection, in: key, for: call.claim, within: call.budget
       ).count
@@ -193,10 +198,13 @@ extension Service {
     guard let query = call["query"] else {
       throw ServerError(.missingQuery, "a query is required; query={} deletes everything")
     }
+    let selection = try QueryParameters.read(call).selection
     let hooks = Hooks(call, name, of: self)
+    // How many entities a filter deletes tells of their members as a count does.
+    try hooks?.check(Reading(query: selection))
     try hooks?.beforeDelete(matching: query)
     let count = try store.entities.delete(
-      try QueryParameters.read(call).selection, in: call.collection(name), for: call.claim,
+      selection, in: call.collection(name), for: call.claim,
       within: call.budget)
     hooks?.afterDelete(matching: query, count: count)
     return Response.json(200, ["count": .int(Int64(count))])

@@ -6,13 +6,39 @@ extension Service {
   func group(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
     _ = try earlyViewer(call, name)?.rule(for: .read)
-    return try fetch(call, in: name) { (call) throws(ServerError) in try group(call, in: name) }
+    let wanted = try GroupRequest(try Self.object(call.body))
+    let reading = Reading(
+      query: try Self.query(wanted.condition), paths: wanted.paths, counts: true)
+    return try fetch(call, in: name, filter: wanted.condition, reading: { _ in reading }) {
+      (call) throws(ServerError) in
+      let query = try call.filter.map { (filter) throws(ServerError) in try Self.query(filter) }
+      var groups = GroupReader(
+        keys: wanted.keys, initial: wanted.initial, function: wanted.function)
+      try store.entities.group(
+        query ?? reading.query, in: call.collection(name), for: call.claim, within: call.budget,
+        into: &groups)
+      try groups.check()
+      return Response.json(200, groups.answer)
+    }
   }
 
-  private func group(
-    _ call: AuthenticatedRequest, in name: String
-  ) throws(ServerError) -> Response {
-    let object = try Self.object(call.body)
+  private static func query(_ filter: String?) throws(ServerError) -> Query {
+    do throws(QueryError) { return try Query(filter: filter) } catch { throw ServerError(error) }
+  }
+}
+
+/// What the body of a `_group` asks for.
+private struct GroupRequest {
+  let keys: [String]
+  let initial: JSONObject
+  let function: ReduceFunction
+  /// The filter; nil: there is none.
+  let condition: String?
+
+  /// The members that groups are made by, and whose numbers they have.
+  var paths: [Path] { keys.map { Path($0) } + function.members.compactMap(\.aggregate.path) }
+
+  init(_ object: JSONObject) throws(ServerError) {
     // Some versions of the JavaScript SDK send the function by its other name, some by both.
     let reduce = object["reduce"] ?? object["reduceFn"]
     guard let initial = object["initial"]?.objectValue, let source = reduce?.stringValue
@@ -21,19 +47,10 @@ extension Service {
       throw ServerError(
         .featureUnavailable, "reduce must compute a count, sum, average, minimum or maximum")
     }
-    let query: Query
-    do throws(QueryError) {
-      query = try Query(
-        filter: call.filter ?? object["condition"].flatMap { $0.isNull ? nil : $0.text })
-    } catch {
-      throw ServerError(error)
-    }
-    var groups = GroupReader(
-      keys: try Self.keys(object["key"]), initial: initial, function: function)
-    try store.entities.group(
-      query, in: call.collection(name), for: call.claim, within: call.budget, into: &groups)
-    try groups.check()
-    return Response.json(200, groups.answer)
+    self.initial = initial
+    self.function = function
+    condition = object["condition"].flatMap { $0.isNull ? nil : $0.text }
+    keys = try Self.keys(object["key"])
   }
 
   /// An array of names, or an object whose members are true.

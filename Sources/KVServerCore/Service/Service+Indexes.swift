@@ -64,9 +64,7 @@ extension Service {
   func explanation(
     _ call: AuthenticatedRequest, _ query: Query, in key: CollectionKey
   ) throws(ServerError) -> [(name: String, value: String)] {
-    guard call.isAdministrator, call.request.headers[.explain]?.lowercased() == "true" else {
-      return []
-    }
+    guard call.isAdministrator, call.explains else { return [] }
     let plan = QueryPlan(query, try store.indexes.use(for: query.walk?.query ?? query, in: key))
     return [(Header.explain.name.description, JSONValue.object(plan.json).text)]
   }

@@ -91,6 +91,7 @@ extension Service {
     try Self.check(collection: name)
     let listener = try listener(call)
     _ = try viewer(call, name).rule(for: .read)
+    if Self.isSilent(name, logic(of: call.app)) { throw Hooks.passesBy("live data", "fetch") }
     let start = try store.entities.readStart(in: call.app.number)
     try add(listener, name, call: call)
     var response = Response.json(200, [:])

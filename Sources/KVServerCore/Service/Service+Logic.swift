@@ -1,5 +1,6 @@
 internal import KVBase
 internal import KVJSON
+internal import KVQuery
 
 /// Business logic: what the operator's own service says about requests.
 extension Service {
@@ -36,14 +37,16 @@ extension Service {
     return try result.get()
   }
 
-  /// Reads entities, with the hooks around that.
+  /// Reads entities, with the hooks around that. `filter`: the client's, if it does not stand in the URL. `reading` gives what the
+  /// client asks for; nil: one entity.
   func fetch(
-    _ call: AuthenticatedRequest, in name: String, id: String? = nil,
+    _ call: AuthenticatedRequest, in name: String, id: String? = nil, filter: String? = nil,
+    reading: ((AuthenticatedRequest) throws(ServerError) -> Reading)? = nil,
     read: (AuthenticatedRequest) throws(ServerError) -> Response
   ) throws(ServerError) -> Response {
     guard let hooks = Hooks(call, name, of: self) else { return try read(call) }
     var call = call
-    switch try hooks.beforeFetch(id: id, query: call["query"]) {
+    switch try hooks.beforeFetch(id: id, query: filter ?? call["query"]) {
     case .answered(let response): return response
     case .narrowed(let query): call.filter = query
     case .proceed: break
@@ -66,16 +69,31 @@ extension Service {
       let body = call.body.withBytes { Array($0) }
       do { _ = try JSONValue(parsing: body) } catch { throw ServerError(error) }
       message.add("body", json: body)
+    let asked = call
     }
     let answer = try client.send("custom", message.finish(), for: call.request)
     guard (200..<500).contains(answer.status) else {
       client.metrics.add("custom", .failed)
       log.error("business logic, \(name), request \(call.request.id): status \(answer.status)")
       throw ServerError(.logicFailed, "business logic failed")
+    if let reading { try hooks.check(try reading(asked)) }
+    if call.explains { try hooks.checkExplanation() }
     }
     client.metrics.add("custom", answer.status < 400 ? .accepted : .refused)
     return Self.response(answer)
   }
+  /// What the parameters of a URL ask for.
+  static func reading(_ call: AuthenticatedRequest) throws(ServerError) -> Reading {
+    Reading(query: try QueryParameters.read(call), counts: call.wantsCount)
+  }
+
+  /// Whether live data of a collection would go past a hook that decides what readers see.
+  static func isSilent(_ collection: String, _ logic: (any BusinessLogic)?) -> Bool {
+    // Streams have topics that are no collections.
+    guard let logic, CollectionName.fault(in: collection) == nil else { return false }
+    return Hooks.hidesEntities(logic, of: collection)
+  }
+
 
   /// The answer of an endpoint as the client gets it. Without a type of its own, its body is taken for JSON.
   private static func response(_ answer: LogicAnswer) -> Response {
@@ -105,3 +123,26 @@ extension AuthenticatedRequest {
     return head
   }
 }
+  /// Whether the answer has the number of all entities that match.
+  var wantsCount: Bool { request.headers[.includeItemsCount]?.lowercased() == "true" }
+
+  /// Whether the answer says how the query was answered.
+  var explains: Bool { request.headers[.explain]?.lowercased() == "true" }
+
+  /// What business logic makes of the entities of an answer, and the members of those that the client asks for: a hook that
+  /// decides by a member sees it also where the client does not want it.
+  func transform(
+    _ projection: Projection?
+  ) -> (@Sendable (Payload) throws(ServerError) -> [UInt8])? {
+    guard let afterFetch, let projection else { return afterFetch }
+    return { (entities) throws(ServerError) in
+      let changed = try afterFetch(entities)
+      guard !changed.isEmpty else { return changed }
+      let list = Payload([UInt8(ascii: "[")] + changed + [UInt8(ascii: "]")])
+      let elements = try Service.elements(list, limit: .max) { projection.apply(to: $0) }
+      return Array(
+        try elements.map { (element) throws(ServerError) in try element.get() }
+          .joined(separator: [UInt8(ascii: ",")]))
+    }
+  }
+

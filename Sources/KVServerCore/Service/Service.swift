@@ -81,7 +81,7 @@ package final class Service: RequestHandler, Sendable {
       } else {
         let number = try store.app(credentials.key)
         let app = App(credentials, number: number, provider: provider)
-        new.append(.init(app: app, broker: try live.makeBroker(of: app)))
+        new.append(.init(app: app, broker: try makeBroker(of: app)))
       }
     }
     try restoreListeners(of: new)
@@ -103,6 +103,11 @@ package final class Service: RequestHandler, Sendable {
       if store.isLocal, case .pubNub(let call) = route, let refusal = try refusal(call, head) {
         return .refused(refusal)
       }
+  private func makeBroker(of app: App) throws(ServerError) -> LiveBroker {
+    let logic = logic(of: app)
+    return try live.makeBroker(of: app) { Self.isSilent($0, logic) }
+  }
+
       let limit = route.takesEntities ? settings.bodyBytes : Self.maxDocumentBytes
       return .accepted(maxBodyBytes: min(settings.bodyBytes, limit))
     } catch {
