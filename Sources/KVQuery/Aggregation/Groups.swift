@@ -32,6 +32,8 @@ package struct Groups: Sendable {
   private var indexes: [[UInt8]: Int] = [:]
   private var groups: [Group] = []
   private var identity: [UInt8] = []
+  /// How many bytes the keys of all groups have.
+  package private(set) var keyBytes = 0
 
   package init(_ grouping: Grouping) {
     self.grouping = grouping
@@ -101,6 +103,7 @@ package struct Groups: Sendable {
       guard let index = indexes[group.identity] else {
         indexes[group.identity] = groups.count
         groups.append(group)
+        keyBytes &+= group.identity.count
         continue
       }
       groups[index].count &+= group.count
@@ -112,6 +115,7 @@ package struct Groups: Sendable {
   mutating func add(_ key: [JSONValue], count: Int64, tally: Tally?) {
     var identity: [UInt8] = []
     for value in key { ValueEncoding.append(value, to: &identity) }
+    keyBytes &+= identity.count
     groups.append(
       Group(identity: identity, key: key, count: count, tallies: tally.map { [$0] } ?? []))
   }
@@ -130,6 +134,7 @@ package struct Groups: Sendable {
     if let index = indexes[identity] { return index }
     let key = keyPaths.map { Groups.value($0, scanner, found: found)?.json.plain ?? .null }
     indexes[identity] = groups.count
+    keyBytes &+= identity.count
     groups.append(
       Group(identity: identity, key: key, tallies: valuePaths.map { _ in Tally() }))
     return groups.count - 1

@@ -27,3 +27,22 @@ package final class MemoryBudget: Sendable {
 
   package func release(_ bytes: Int) { used.subtract(bytes, ordering: .relaxed) }
 }
+
+/// What one user of a budget has reserved, released at its end. Safe from any thread.
+package final class MemoryShare: Sendable {
+  private let budget: MemoryBudget
+  private let reserved = Atomic<Int>(0)
+
+  package init(of budget: MemoryBudget) { self.budget = budget }
+
+  /// Reserves so many bytes in all; false, and nothing changes, if there are not so many left.
+  package func grow(to bytes: Int) -> Bool {
+    let more = bytes - reserved.load(ordering: .relaxed)
+    guard more > 0 else { return true }
+    guard budget.reserve(more) else { return false }
+    reserved.add(more, ordering: .relaxed)
+    return true
+  }
+
+  deinit { budget.release(reserved.load(ordering: .relaxed)) }
+}

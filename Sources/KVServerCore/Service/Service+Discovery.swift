@@ -9,30 +9,28 @@ extension Service {
     _ = try call.isAdministrator ? "" : call.user()
     var query = try discoveryQuery(try Self.object(call.body))
     query.limit = Self.maxFound
-    let found = try discover(query, call)
-    let shown = settings.discovery.shown
-    let users = found.map { user in
-      JSONValue.object(JSONObject(shown.compactMap { name in user[name].map { .init(name, $0) } }))
-    }
-    return Response.json(200, .array(users))
-  }
-
-  /// The users that match, whoever asks: the answer shows little of them.
-  private func discover(
-    _ query: Query, _ call: AuthenticatedRequest
-  ) throws(ServerError) -> [JSONValue] {
+    // The users that match, no matter who asks: the answer shows little of them.
     let found = try store.entities.find(
       query, in: .users(of: call.app.number), for: .principal(.master), within: call.budget)
-    let list = EntityList(
-      found.cursor, query.projection, limit: query.limit, pieceBytes: .max)
-    guard let piece = try list.nextPiece() else { return [] }
-    do throws(JSONError) {
-      return try piece.withBytes { (bytes) throws(JSONError) in
-        try JSONValue(parsing: bytes).arrayValue ?? []
-      }
-    } catch {
-      throw ServerError(.internalErrorStop, cause: "a stored user is not JSON: \(error.message)")
-    }
+    var shown = Query()
+    shown.fields = settings.discovery.shown.map { Path($0) }
+    return try stream(
+      EntityList(
+        found.cursor, shown.contentProjection, limit: query.limit, transform: Self.small,
+        reportDamage: reportDamage(in: "users")), for: call.asker)
+  }
+
+  /// More is not shown of one user: everybody can sign up, and choose names as long as a body may be.
+  private static let maxShownBytes = 4 << 10
+
+  /// The users that are small enough to be shown.
+  private static func small(_ users: Payload) throws(ServerError) -> [UInt8] {
+    guard users.count > 0 else { return [] }
+    let bytes = users.withBytes { Array($0) }
+    let list = Payload([UInt8(ascii: "[")] + bytes + [UInt8(ascii: "]")])
+    let all = try elements(list, limit: .max) { (user) throws(ServerError) in Array(user) }
+    let small = all.compactMap { try? $0.get() }.filter { $0.count <= maxShownBytes }
+    return Array(small.joined(separator: [UInt8(ascii: ",")]))
   }
 
   private func discoveryQuery(_ filter: JSONObject) throws(ServerError) -> Query {

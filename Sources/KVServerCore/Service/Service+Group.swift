@@ -13,12 +13,18 @@ extension Service {
       (call) throws(ServerError) in
       let query = try call.filter.map { (filter) throws(ServerError) in try Self.query(filter) }
       var groups = GroupReader(
-        keys: wanted.keys, initial: wanted.initial, function: wanted.function)
+        keys: wanted.keys, initial: wanted.initial, function: wanted.function,
+        within: groupMemory)
       try store.entities.group(
         query ?? reading.query, in: call.collection(name), for: call.claim, within: call.budget,
         into: &groups)
       try groups.check()
-      return Response.json(200, groups.answer)
+      let answer = groups.answer.bytes
+      // Until it is sent the answer counts, however slowly the client reads.
+      let body = Payload(expecting: answer.count, within: groupMemory)
+      body.append(answer)
+      guard body.isComplete else { throw GroupReader.outOfMemory }
+      return Response.json(200, body)
     }
   }
 

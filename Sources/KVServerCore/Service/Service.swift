@@ -14,6 +14,8 @@ package final class Service: RequestHandler, Sendable {
   /// A hash that no password matches, which is compared with when a user is unknown, so that this takes as long.
   let nobodysHash: String
   let throttle: LoginThrottle
+  /// For the groups of all requests and their answers.
+  let groupMemory = MemoryBudget(limit: 8 * GroupReader.maxBytes)
   let settings: Settings
   private let workers: WorkerPool
   private let hashers: WorkerPool

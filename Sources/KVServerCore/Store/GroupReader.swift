@@ -2,11 +2,15 @@ internal import KVBase
 package import KVJSON
 package import KVQuery
 
-/// The entities of a collection in groups: what `_group` answers. Memory follows the number of groups.
+/// The entities of a collection in groups: what `_group` answers. Its memory has a bound, by answer and for all answers together.
 package struct GroupReader {
   /// What an answer may hold: groups, and values in all of them together.
   private static let maxGroups = 10_000
   private static let maxValues = 250_000
+  /// The bytes that the answer and the keys may take together.
+  package static let maxBytes = 16 << 20
+  /// How much is reserved at once of what all share.
+  private static let step = 1 << 20
 
   /// Where a member of a group's answer comes from.
   private enum Source {
@@ -18,14 +22,30 @@ package struct GroupReader {
   private let grouping: Grouping
   private let layout: [(name: String, source: Source)]
   private let limit: Int
+  /// What each group takes besides its keys.
+  private let groupBytes: Int
   private var groups: Groups
+  private let share: MemoryShare
+  private var hasMemory = true
 
-  package init(keys: [String], initial: JSONObject, function: ReduceFunction) {
+  /// `budget`: for the answers to all requests.
+  package init(
+    keys: [String], initial: JSONObject, function: ReduceFunction, within budget: MemoryBudget
+  ) {
+    share = MemoryShare(of: budget)
     grouping = Grouping(keys: keys.map { Path($0) }, members: function.members)
     layout = Self.layout(grouping, initial)
     limit = min(Self.maxGroups, Self.maxValues / max(1, layout.count))
     groups = Groups(grouping)
+    // A number has 24 characters at the most.
+    groupBytes = layout.reduce(64) { bytes, member in
+      let start = if case .start(let value) = member.source { value.bytes.count } else { 24 }
+      return bytes + member.name.utf8.count + start + 8
+    }
   }
+
+  /// About as much as the groups take. Keys are there as values, as texts to find them by, and in the answer.
+  private var bytes: Int { groups.count &* groupBytes &+ 3 &* groups.keyBytes }
 
   /// The keys, then the members of `initial`, each with what the function makes of it.
   private static func layout(
@@ -53,19 +73,37 @@ package struct GroupReader {
     return layout
   }
 
-  /// Adds an entity, which is borrowed; false if there are too many groups, and nothing is added any more.
+  /// Adds an entity, which is borrowed; false if the groups have become too many or too large, and nothing is added any more.
   package mutating func add(_ entity: UnsafeRawBufferPointer) -> Bool {
+    let known = groups.count
     groups.add(entity)
-    return groups.count <= limit
+    if groups.count > known { reserve() }
+    return isWithinLimits
   }
 
-  /// Throws if there were too many groups.
+  private var isWithinLimits: Bool {
+    hasMemory && groups.count <= limit && bytes <= Self.maxBytes
+  }
+
+  private mutating func reserve() {
+    hasMemory = share.grow(to: (bytes / Self.step + 1) * Self.step)
+  }
+
+  /// Throws if the groups have become too many or too large.
   package func check() throws(ServerError) {
     if groups.count > limit {
       throw ServerError(
         .resultSetSizeExceeded, "more than \(limit) groups of \(layout.count) values")
     }
+    if bytes > Self.maxBytes {
+      throw ServerError(
+        .resultSetSizeExceeded, "the groups take more than \(Self.maxBytes) bytes")
+    }
+    if !hasMemory { throw Self.outOfMemory }
   }
+
+  package static let outOfMemory = ServerError(
+    .stopping, "the answers to other requests use all of the memory for groups")
 
   /// One object for each group, ordered by the keys.
   package var answer: JSONValue {

@@ -1,4 +1,5 @@
 internal import KVJSON
+internal import KVQuery
 import Testing
 
 @testable import KVServer
@@ -18,6 +19,49 @@ import Testing
     ] {
       _ = try server.send(as: ana, "POST", path, body: body)
     }
+  }
+
+  @Test("have a bound in bytes: of what each group starts with, and of the keys")
+  func bytes() throws {
+    let count = #""reduce":"function(doc,out){ out.count++; }""#
+    for part in 0..<4 {
+      let entities = (0..<100).map { #"{"key":"\#(part)-\#($0)"}"# }.joined(separator: ",")
+      try server.send(as: ana, "POST", "/appdata/kid/many", body: "[\(entities)]").expect(201)
+    }
+    let long = String(repeating: "x", count: 100_000)
+    for (text, status) in [("", 200), (long, 400)] {
+      let answer = try server.send(
+        as: ana, "POST", "/appdata/kid/many/_group",
+        body: #"{"key":["key"],"initial":{"count":0,"text":"\#(text)"},\#(count)}"#)
+      #expect(answer.status == status, "\(answer.text.prefix(200))")
+      #expect(status == 200 || answer.error == "ResultSetSizeExceeded")
+    }
+  }
+
+  @Test("share memory with the groups of other requests, and give it back")
+  func memory() throws {
+    let function = try #require(ReduceFunction("function(doc,out){ out.count++; }"))
+    let budget = MemoryBudget(limit: 3 << 20)
+    func reader() -> GroupReader {
+      GroupReader(
+        keys: ["key"], initial: ["text": .string(String(repeating: "x", count: 1 << 19))],
+        function: function, within: budget)
+    }
+    func fill(_ reader: inout GroupReader) -> Int {
+      for number in 0..<100 {
+        let entity = Array(#"{"key":\#(number)}"#.utf8)
+        if !entity.withUnsafeBytes({ reader.add($0) }) { return number }
+      }
+      return 100
+    }
+    do {
+      var (first, second) = (reader(), reader())
+      #expect((3...6).contains(fill(&first)) && fill(&second) == 0)
+      #expect(throws: ServerError(.stopping, GroupReader.outOfMemory.debug)) {
+        try second.check()
+      }
+    }
+    #expect(budget.reserved == 0)
   }
 
   private func group(_ body: String) throws -> HTTPAnswer {

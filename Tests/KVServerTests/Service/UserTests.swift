@@ -134,6 +134,21 @@ import Testing
         == "InvalidQuerySyntax")
   }
 
+  @Test("are not shown to others with names as long as a body may be")
+  func longNames() throws {
+    let ana = try server.user("ana")
+    let long = String(repeating: "x", count: 100_000)
+    for (name, last) in [("bob", "b"), ("eve", long), ("eva", long)] {
+      try server.send(
+        as: .app, "POST", "/user/kid",
+        body:
+          #"{"username":"\#(name)","password":"password","first_name":"B","last_name":"\#(last)"}"#
+      ).expect(201)
+    }
+    let found = try server.send(as: ana, "POST", "/user/kid/_lookup", body: #"{"first_name":"B"}"#)
+    #expect(found.status == 200 && found.ids.count == 1 && found.body.count < 1000)
+  }
+
   @Test("find each other by what the server allows, and see that of each other")
   func lookupOption() throws {
     let bob = #"{"username":"bob","password":"p","first_name":"Bob","email":"b@x.org"}"#
