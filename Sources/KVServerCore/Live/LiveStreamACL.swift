@@ -4,6 +4,8 @@ package import KVJSON
 package struct LiveStreamACL: Sendable {
   /// Longer lists are refused.
   package static let maxUsers = 1000
+  /// With members that are only kept: those who list streams read all of them.
+  private static let maxBytes = 64 << 10
 
   package private(set) var subscribers: [String] = []
   package private(set) var publishers: [String] = []
@@ -12,7 +14,10 @@ package struct LiveStreamACL: Sendable {
 
   package init() {}
 
-  package init(_ object: JSONObject) throws(ServerError) {
+  package init(_ object: JSONObject, isStored: Bool = false) throws(ServerError) {
+    if !isStored, JSONValue.object(object).bytes.count > Self.maxBytes {
+      throw Self.invalid("the ACL must have at most \(Self.maxBytes) bytes")
+    }
     for member in object.members {
       switch member.name {
       case "subscribe": subscribers = try Self.ids(member)
@@ -33,7 +38,7 @@ package struct LiveStreamACL: Sendable {
     guard let object = try? JSONValue(parsing: text).objectValue else {
       throw ServerError(.internalErrorStop, cause: "the ACL of a stream is not JSON")
     }
-    try self.init(object)
+    try self.init(object, isStored: true)
   }
 
   package var json: JSONValue {

@@ -2,6 +2,11 @@ internal import KVJSON
 
 /// The access list of one entity: its `_acl`.
 package struct ACL: Sendable, Equatable {
+  /// A longer list is refused: everyone whose reads meet the entity pays for it.
+  package static let maxNames = 1000
+  /// The bytes that a list, with members that are only kept, may have as JSON.
+  package static let maxBytes = 64 << 10
+
   package var creator = ""
   /// Whether everybody may read; nil if the entity does not say.
   package var everybodyReads: Bool?
@@ -19,6 +24,9 @@ package struct ACL: Sendable, Equatable {
   /// Reads what a client sent. The creator in it counts only for those who may name one.
   /// `isStored`: what an older version has let through is no error.
   package init(parsing bytes: UnsafeRawBufferPointer, isStored: Bool = false) throws(ServerError) {
+    if !isStored, bytes.count > Self.maxBytes {
+      throw Self.invalid("_acl must have at most \(Self.maxBytes) bytes")
+    }
     let value: JSONValue
     do { value = try JSONValue(parsing: bytes) } catch {
       throw ServerError(.inputValidationFailed, "_acl: \(error.message)")
@@ -40,6 +48,10 @@ package struct ACL: Sendable, Equatable {
         others.append(member)
       default: others.append(member)
       }
+    }
+    let count = [readers, writers, groupReaders, groupWriters].reduce(0) { $0 + $1.count }
+    if !isStored, count > Self.maxNames {
+      throw Self.invalid("_acl must name at most \(Self.maxNames) users and groups")
     }
   }
 

@@ -19,6 +19,26 @@ import Testing
     )
   }
 
+  @Test("have at most 1,000 names in all, and 64 KiB")
+  func limit() throws {
+    func list(_ count: Int) -> String {
+      "[" + (0..<count).map { "\"\($0)\"" }.joined(separator: ",") + "]"
+    }
+    let most =
+      "{\"r\":\(list(500)),\"w\":\(list(400)),\"groups\":{\"r\":\(list(60)),\"w\":\(list(40))}}"
+    #expect(try read(most).readers.count == 500)
+    let long = String(repeating: "x", count: ACL.maxBytes)
+    for text in [
+      "{\"r\":\(list(1001))}", "{\"w\":\(list(501)),\"groups\":{\"w\":\(list(500))}}",
+      "{\"r\":[\"\(long)\"]}", "{\"roles\":\"\(long)\"}",
+    ] {
+      #expect(throws: ServerError.self) { try read(text) }
+      // What an earlier version has stored stays in force.
+      let stored = try Payload(text).withBytes { try ACL(parsing: $0, isStored: true) }
+      #expect(stored.readers.count + stored.writers.count > 0 || text.contains("roles"))
+    }
+  }
+
   @Test("take null as if the member were missing")
   func null() throws {
     let acl = try read(#"{"r":null,"gr":null}"#)

@@ -32,6 +32,21 @@ import Testing
     #expect(try server.send(as: ana, "DELETE", path + "/x").status == 200)
   }
 
+  @Test("is not by long lists, on whatever route they come")
+  func longLists() throws {
+    let list = (0...ACL.maxNames).map { "\"\($0)\"" }.joined(separator: ",")
+    let entity = "{\"_acl\":{\"r\":[\(list)]}}"
+    for (method, target, body) in [
+      ("POST", path, entity), ("PUT", path + "/x", entity), ("POST", path, "[\(entity)]"),
+      ("POST", path + "/_batch", "[{\"method\":\"PUT\",\"id\":\"x\",\"entity\":\(entity)}]"),
+      ("POST", "/group/kid", entity), ("PUT", "/user/kid/\(ana.id)", entity),
+    ] {
+      let answer = try server.send(as: ana, method, target, body: body)
+      #expect(answer.text.contains("at most 1000 users and groups"), "\(method) \(target)")
+    }
+    #expect(try server.send(as: ana, "GET", path).ids == [])
+  }
+
   @Test("to an entity can be kept from others, or given to some")
   func readers() throws {
     try create("hidden", acl: #"{"gr":false}"#)
