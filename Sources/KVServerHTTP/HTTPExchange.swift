@@ -34,6 +34,8 @@ final class HTTPExchange: Reply, @unchecked Sendable {
   private var bodyLimit = 0
   /// How much of the body has come, kept or not.
   private var received = 0
+  /// What the body has reserved; nil: there is none.
+  private var place: BodyPlace?
   /// Why the body is not kept any more.
   private var bodyProblem: RequestProblem?
   private var status = 0
@@ -83,14 +85,21 @@ final class HTTPExchange: Reply, @unchecked Sendable {
     if server.isStopping { return refuse(.stopping, closing: true) }
     switch server.handler.checkHead(request) {
     case .refused(let response): return answer(response, closing: true)
-    case .accepted(let bodyBytes): bodyLimit = bodyBytes
+    case .accepted(let bodyBytes, let asker):
+      bodyLimit = bodyBytes
+      return expect(length ?? 0, of: asker, request)
     }
-    let length = length ?? 0
+  }
+
+  /// Takes a place for the body.
+  private func expect(_ length: Int, of asker: Asker, _ request: Request) -> MHD_Result {
     if length > bodyLimit { return refuse(.bodyTooLarge(limit: bodyLimit), closing: true) }
-    guard server.bodyMemory.hasRoom(for: length) else {
-      return refuse(.outOfMemory, closing: true)
-    }
-    self.request?.body = Payload(expecting: length, within: server.bodyMemory)
+    let place = server.bodyMemory.place(
+      of: asker, at: .place(request.client), expecting: length,
+      cut: { [peer] in peer?.mustAct(within: 0) })
+    guard let place else { return refuse(.outOfMemory, closing: true) }
+    self.place = place
+    self.request?.body = Payload(expecting: length, within: place)
     return .YES
   }
 
@@ -112,6 +121,7 @@ final class HTTPExchange: Reply, @unchecked Sendable {
     if received > bodyLimit {
       bodyProblem = .bodyTooLarge(limit: bodyLimit)
     } else if bodyProblem == nil {
+    place?.arrived(piece.count)
       body.append(piece)
       if !body.isComplete { bodyProblem = .outOfMemory }
     }
@@ -126,6 +136,7 @@ final class HTTPExchange: Reply, @unchecked Sendable {
       if let response = server.crossOrigin.preflight(request) {
         return answer(response, closing: false)
       }
+      place?.end()
       if let bodyProblem { return refuse(bodyProblem) }
       if server.isStopping { return refuse(.stopping) }
       isDispatched = true
@@ -157,6 +168,7 @@ final class HTTPExchange: Reply, @unchecked Sendable {
     // A connection that is kept has as long for its next request as a new one.
     peer?.mustAct(within: server.limits.requestSeconds)
     let path = request?.target.rawPath ?? Target(rawTarget)?.rawPath ?? "-"
+    place?.end()
     server.observer(
       RequestRecord(
         startedAt: startedAt, nanoseconds: monotonicNanoseconds() &- startedTicks,

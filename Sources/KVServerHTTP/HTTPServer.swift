@@ -21,7 +21,7 @@ package final class HTTPServer: @unchecked Sendable {
   let proxies: TrustedProxies
   let crossOrigin: CrossOriginPolicy
   /// What the bodies of all requests may take.
-  let bodyMemory: MemoryBudget
+  let bodyMemory: BodyMemory
   private let requests = Monitor(Requests())
   private let stopping = Atomic<Bool>(false)
   private let cuttingOff = Atomic<Bool>(false)
@@ -45,7 +45,7 @@ package final class HTTPServer: @unchecked Sendable {
     self.observer = observer
     self.log = log
     peers = PeerTable(lingerBytes: limits.bodyBytes)
-    bodyMemory = MemoryBudget(limit: limits.bodyMemory)
+    bodyMemory = BodyMemory(limits)
     options.initialize(to: kv_mhd_options())
   }
 

@@ -1,7 +1,14 @@
 internal import Synchronization
 
+/// What the memory of a payload is reserved from. Safe from any thread.
+package protocol MemoryReserve: AnyObject, Sendable {
+  /// Reserves so many bytes; false, and nothing is reserved, if there are not so many left.
+  func reserve(_ bytes: Int) -> Bool
+  func release(_ bytes: Int)
+}
+
 /// Memory that many share, up to a limit. Safe from any thread.
-package final class MemoryBudget: Sendable {
+package final class MemoryBudget: MemoryReserve {
   package let limit: Int
   private let used = Atomic<Int>(0)
 
@@ -10,10 +17,6 @@ package final class MemoryBudget: Sendable {
   /// How much is reserved at this moment.
   package var reserved: Int { used.load(ordering: .relaxed) }
 
-  /// Whether so much could be reserved at this moment.
-  package func hasRoom(for bytes: Int) -> Bool { bytes <= limit - used.load(ordering: .relaxed) }
-
-  /// Reserves so many bytes; false, and nothing is reserved, if there are not so many left.
   package func reserve(_ bytes: Int) -> Bool {
     var known = used.load(ordering: .relaxed)
     while bytes <= limit - known {

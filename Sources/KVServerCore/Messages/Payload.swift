@@ -12,7 +12,7 @@ package final class Payload: @unchecked Sendable {
   /// False once memory ran out; what was appended since is missing.
   package private(set) var isComplete = true
   /// The budget that its memory is reserved from.
-  private let budget: MemoryBudget?
+  private let budget: (any MemoryReserve)?
   /// How many bytes are expected in all.
   private let expected: Int
 
@@ -24,7 +24,7 @@ package final class Payload: @unchecked Sendable {
 
   /// For bytes that come piece by piece, and memory that is reserved as they come. It is released with the
   /// payload.
-  package init(expecting bytes: Int, within budget: MemoryBudget) {
+  package init(expecting bytes: Int, within budget: any MemoryReserve) {
     self.budget = budget
     expected = bytes
   }

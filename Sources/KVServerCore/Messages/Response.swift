@@ -63,8 +63,8 @@ package protocol RequestHandler: AnyObject, Sendable {
 
 /// Whether the body of a request is wanted.
 package enum HeadCheck: Sendable {
-  /// The body is wanted if it has at most this many bytes.
-  case accepted(maxBodyBytes: Int)
+  /// The body is wanted if it has at most this many bytes. The client counts for its memory.
+  case accepted(maxBodyBytes: Int, for: Asker)
   case refused(Response)
 }
 

@@ -15,6 +15,11 @@ package struct Asker: Hashable, Sendable {
     Asker(kind: 2, app: 0, name: Array(token.utf8))
   }
 
+  /// All who are at one address, with a session or without.
+  package static func place(_ address: String) -> Asker {
+    Asker(kind: 3, app: 0, name: ClientAddress(address).bytes)
+  }
+
   package static func address(_ address: String) -> Asker {
     Asker(kind: 1, app: 0, name: Array(address.utf8))
   }

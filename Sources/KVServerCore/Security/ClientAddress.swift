@@ -1,7 +1,7 @@
 /// Where a client is, as far as it can be told from others: an IPv4 address, or the part of an IPv6 address that a
 /// provider gives to one customer (/56), who can change the rest at will.
 struct ClientAddress: Hashable, Sendable {
-  private let bytes: [UInt8]
+  let bytes: [UInt8]
 
   /// Reads an address; a text that is none is kept as it is.
   init(_ text: String) {

@@ -11,7 +11,9 @@ package final class MetricsHandler: RequestHandler {
     self.hosts = hosts.map { $0.lowercased() }
   }
 
-  package func checkHead(_ head: Request) -> HeadCheck { .accepted(maxBodyBytes: 0) }
+  package func checkHead(_ head: Request) -> HeadCheck {
+    .accepted(maxBodyBytes: 0, for: .address(head.client))
+  }
 
   package func handle(_ request: Request, _ reply: any Reply) { reply.send(answer(request)) }
 

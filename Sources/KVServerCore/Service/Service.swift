@@ -101,7 +101,7 @@ package final class Service: RequestHandler, Sendable {
   package func checkHead(_ head: Request) -> HeadCheck {
     do throws(ServerError) {
       let route = try route(of: head)
-      _ = try asker(of: head, route)
+      let asker = try asker(of: head, route)
       if store.isLocal, case .pubNub(let call) = route, let refusal = try refusal(call, head) {
         return .refused(refusal)
       }
@@ -111,7 +111,7 @@ package final class Service: RequestHandler, Sendable {
   }
 
       let limit = route.takesEntities ? settings.bodyBytes : Self.maxDocumentBytes
-      return .accepted(maxBodyBytes: min(settings.bodyBytes, limit))
+      return .accepted(maxBodyBytes: min(settings.bodyBytes, limit), for: asker)
     } catch {
       return .refused(refusal(error, head))
     }
