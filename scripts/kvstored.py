@@ -54,7 +54,9 @@ class Server:
         `storage`: "sqlite", for what concerns the files of the data directory, or the address of a
         PostgreSQL database.
         """
-        self._options = ("--storage", storage or usual_storage(data), *options)
+        # Tests sign up users with short passwords, and change them as original SDKs do.
+        habits = ("--password-length", "1", "--change-password-by-session")
+        self._options = (*habits, "--storage", storage or usual_storage(data), *options)
         self._data = data
         self._app = app
         self._process: subprocess.Popen[str] | None = None

@@ -112,6 +112,10 @@ extension Server.Configuration {
     guard Set(apps.map { RecordID($0.key) }).count == apps.count else {
       throw Arguments.Misuse(description: "an app key occurs twice")
     }
+    if let app = apps.first(where: \.hasOneSecretTwice) {
+      throw Arguments.Misuse(
+        description: "the secret of the app \(app.key) is its master secret, too")
+    }
   }
 
   /// The options of the configuration file that they name, then their own.

@@ -66,6 +66,12 @@ extension Server {
     package var signUp = SignUpRules()
     /// yescrypt's cost factor, 1 to 11.
     package var passwordCost = 5
+    /// The characters that a new password has at least.
+    package var passwordLength = 8
+    /// Whether users have to say their old password when they change it.
+    package var asksOldPassword = true
+    /// Whether secrets that can be guessed are accepted on whatever address.
+    package var allowsInsecureSecrets = false
     /// Threads that carry connections, run queries and writes, and hash passwords.
     package var eventThreads = 2
     package var workers = 16
@@ -98,3 +104,20 @@ extension Server {
     }
   }
 }
+
+    /// Throws if a secret could be guessed and clients on other machines may try. Where only this machine can connect, for
+    /// instance in a quick start, the log says so.
+    func checkSecrets(log: Log) throws(Server.Failure) {
+      let guessable = apps.filter(\.isGuessable)
+      guard !guessable.isEmpty else { return }
+      let names = guessable.map(\.key).joined(separator: ", ")
+      if allowsInsecureSecrets { return log.warning("the secrets of \(names) can be guessed") }
+      guard listen.isOfThisMachine, proxies.isEmpty else {
+        throw Server.Failure(
+          "the secrets of \(names) can be guessed: they have less than 128 bits (32 hex digits, or 23 letters and "
+            + "digits); --insecure-secrets accepts them")
+      }
+      log.warning(
+        "the secrets of \(names) can be guessed, and are accepted because only this machine can connect"
+      )
+    }

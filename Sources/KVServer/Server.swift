@@ -53,6 +53,7 @@ package final class Server: Sendable {
     let store = try configuration.openStore(log: log)
     ownApp = configuration.apps.isEmpty ? try AppFile.load(from: configuration.data) : nil
     if let ownApp { configuration.add(ownApp) }
+    try configuration.checkSecrets(log: log)
     let logic = try Self.logic(configuration)
     self.logic = logic.all
     let providers = try LoginProviders(of: configuration)
@@ -135,6 +136,7 @@ package final class Server: Sendable {
     do {
       var configuration = try configuration()
       if configuration.apps.isEmpty { configuration.add(try Self.appFile(of: configuration)) }
+      try configuration.checkSecrets(log: log)
       let next = try LoginProviders(of: configuration, former: providers.withLock { $0 })
       try service.serve(configuration.apps, next.table)
       providers.withLock { $0 = next }
@@ -186,6 +188,8 @@ package final class Server: Sendable {
       idleSeconds: Int64(configuration.sessionIdleDays) * 86_400,
       longestSeconds: Int64(configuration.sessionDays) * 86_400)
     settings.signUp = configuration.signUp
+    settings.passwordLength = configuration.passwordLength
+    settings.asksOldPassword = configuration.asksOldPassword
     settings.loginClock = configuration.loginClock
     settings.liveClock = configuration.liveClock
     settings.discovery = configuration.discovery

@@ -148,6 +148,21 @@ struct Setting: Sendable {
     {
       $0.passwordCost = $1
     },
+    .number("password-length", 1...128, help: "least characters of a new password [8]") {
+      $0.passwordLength = $1
+    },
+    .flag(
+      "change-password-by-session",
+      help: "let users change their password without the old one, as original SDKs do"
+    ) {
+      $0.asksOldPassword = !$1
+    },
+    .flag(
+      "insecure-secrets",
+      help: "accept secrets below 128 bits also where other machines can connect"
+    ) {
+      $0.allowsInsecureSecrets = $1
+    },
     .number("max-body", 1024...(1 << 30), help: "largest request body in bytes [16777216]") {
       $0.limits.bodyBytes = $1
     },

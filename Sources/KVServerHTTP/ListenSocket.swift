@@ -1,4 +1,6 @@
 internal import Glibc
+internal import KVServerCore
+
 /// Where to listen: `127.0.0.1:8778`, `[::1]:8778`, `localhost:0`, `:8778` (all addresses).
 package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
   package var host: String
@@ -20,6 +22,14 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
       return nil
     }
     self.init(host: String(host), port: port)
+  }
+
+  /// Whether only programs on this machine can connect.
+  package var isOfThisMachine: Bool {
+    if host == "localhost" { return true }
+    guard let address = IPAddress(host)?.bytes else { return false }
+    return address.count == 4
+      ? address[0] == 127 : address.dropLast().allSatisfy { $0 == 0 } && address.last == 1
   }
 
   package var description: String {

@@ -1,3 +1,5 @@
+internal import KVBase
+
 /// One app that the server serves: its credentials, its number in the database, and by whom its users log in.
 struct App: Sendable {
   var key: String
@@ -6,6 +8,8 @@ struct App: Sendable {
   var number: Int64
   /// Nil: users log in with a name and a password only.
   var provider: (any IdentityProvider)?
+  /// Whether one of the secrets could be guessed.
+  let isGuessable: Bool
 
   init(
     _ credentials: AppCredentials, number: Int64, provider: (any IdentityProvider)? = nil
@@ -15,6 +19,7 @@ struct App: Sendable {
     masterSecret = credentials.masterSecret
     self.number = number
     self.provider = provider
+    isGuessable = credentials.isGuessable
   }
 }
 
@@ -28,5 +33,47 @@ package struct AppCredentials: Sendable, Equatable {
     self.key = key
     self.secret = secret
     self.masterSecret = masterSecret
+  }
+}
+
+extension AppCredentials {
+  /// The least strength of a secret: nothing that could be guessed, however fast.
+  private static let leastBits = 128.0
+
+  /// Whether one secret is as good as the other: then every client of the app is its administrator, or none is.
+  package var hasOneSecretTwice: Bool { masterSecret?.hasSameBytes(as: secret) == true }
+
+  /// Whether one of the secrets could be guessed.
+  package var isGuessable: Bool {
+    Self.isGuessable(secret) || masterSecret.map(Self.isGuessable) == true
+  }
+
+  /// Whether a secret has less than 128 bits, if its characters were drawn at random from those of their kinds.
+  static func isGuessable(_ secret: String) -> Bool {
+    var kinds: Set<Int> = []
+    for byte in secret.utf8 {
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): kinds.insert(10)
+      // Hex digits of one case are one kind, with the digits: 16 characters.
+      case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"):
+        kinds.insert(6)
+      case UInt8(ascii: "g")...UInt8(ascii: "z"), UInt8(ascii: "G")...UInt8(ascii: "Z"):
+        kinds.insert(46)
+      default: kinds.insert(32)
+      }
+    }
+    // Few different characters are no random ones.
+    let different = Set(secret.utf8).count
+    return different < 8 || Double(secret.utf8.count) * bits(kinds.reduce(0, +)) < leastBits
+  }
+
+  /// How many bits a character of an alphabet has.
+  private static func bits(_ size: Int) -> Double {
+    switch size {
+    case ..<17: 4
+    case ..<33: 5
+    case ..<63: 5.8
+    default: 6
+    }
   }
 }

@@ -21,8 +21,13 @@ package struct ServerError: Error, Sendable, Equatable {
 
   /// The error for a client that has failed too often and has to wait.
   package static func tooManyFailures(_ seconds: Int) -> ServerError {
-    var error = ServerError(
-      .tooManyRequests, "too many logins with this name or from this address have failed")
+    tooManyRequests(
+      "too many logins with this name or from this address have failed", after: seconds)
+  }
+
+  /// The error for a request that may be repeated after so many seconds.
+  package static func tooManyRequests(_ debug: String, after seconds: Int) -> ServerError {
+    var error = ServerError(.tooManyRequests, debug)
     error.retryAfter = seconds
     return error
   }

@@ -54,6 +54,30 @@ final class LoginThrottle: Sendable {
     }
   }
 
+  // MARK: Secrets of apps
+
+  /// How many seconds clients at an address have to wait until their next secret is looked at; nil: not at all. Only the
+  /// address counts: all clients of an app have its key, and one of them must not keep the others waiting.
+  func waitForSecrets(from address: ClientAddress) -> Int? {
+    let now = milliseconds()
+    let key = Self.secrets(from: address)
+    let rest = state.withLock { $0.addresses[key]?.mayTryAt ?? 0 } - now
+    return rest > 0 ? Int((rest + 999) / 1000) : nil
+  }
+
+  /// A secret that came from an address was wrong.
+  func failedSecret(from address: ClientAddress) {
+    let now = milliseconds()
+    state.withLock { $0.failSecret(Self.secrets(from: address), now) }
+  }
+
+  private static func secrets(from address: ClientAddress) -> Int {
+    var hasher = Hasher()
+    hasher.combine("secret")
+    hasher.combine(address)
+    return hasher.finalize()
+  }
+
   // MARK: Counting
 
   /// How many failures cost nothing, how fast they are forgiven, and what they cost at most.
@@ -122,6 +146,10 @@ final class LoginThrottle: Sendable {
       pair.mayTryAt = now + delay
       pairs[attempt.pair] = pair
       return pair.mayTryAt
+    }
+
+    mutating func failSecret(_ key: Int, _ now: Int64) {
+      _ = Self.add(.address, to: &addresses, key: key, at: now)
     }
 
     mutating func fail(_ attempt: Attempt, _ now: Int64) {

@@ -17,14 +17,31 @@ enum Authenticator {
     }
   }
 
-  private static func basic(_ value: Substring, _ app: App) throws(ServerError) -> Principal {
+  /// Whether a header has a secret of an app.
+  static func isBasic(_ header: String?) -> Bool {
+    header?.utf8.prefix(6).map { $0 | 0x20 }.elementsEqual("basic ".utf8) == true
+  }
+
+  /// Whether a header has a secret for this app, right or wrong.
+  static func names(_ app: App, _ header: String?) -> Bool {
+    guard isBasic(header), let header else { return false }
+    let value = header.utf8.dropFirst(6).drop { $0 == UInt8(ascii: " ") }
+    return secret(in: Substring(value), for: app) != nil
+  }
+
+  /// The secret that stands beside the key of this app.
+  private static func secret(in value: Substring, for app: App) -> String? {
     let text = Base64.decode(value).flatMap { String(validating: $0, as: UTF8.self) }
     guard let text, let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")),
       text.utf8[..<colon].elementsEqual(app.key.utf8)
-    else {
+    else { return nil }
+    return String(text[text.utf8.index(after: colon)...])
+  }
+
+  private static func basic(_ value: Substring, _ app: App) throws(ServerError) -> Principal {
+    guard let secret = secret(in: value, for: app) else {
       throw ServerError(.invalidCredentials, "Basic needs base64(appKey:secret) of this app")
     }
-    let secret = String(text[text.utf8.index(after: colon)...])
     if isEqual(secret, app.secret) { return .app }
     if let master = app.masterSecret, isEqual(secret, master) { return .master }
     throw ServerError(.invalidCredentials)

@@ -8,6 +8,8 @@ extension Service {
     var code: String
     var description: String
     var status = 400
+    /// Seconds after which to try again.
+    var retryAfter: Int?
 
     static func client(_ description: String) -> OAuthError {
       OAuthError(code: "invalid_client", description: description, status: 401)
@@ -27,7 +29,9 @@ extension Service {
       response = Response.json(
         error.status,
         ["error": .string(error.code), "error_description": .string(error.description)])
-      if error.status == 503 { response.headers.append(("Retry-After", "1")) }
+      if let seconds = error.retryAfter ?? (error.status == 503 ? 1 : nil) {
+        response.headers.append(("Retry-After", String(seconds)))
+      }
       if error.status == 401 {
         response.headers.append(("WWW-Authenticate", "Basic realm=\"kvstored\""))
       }
@@ -126,8 +130,16 @@ extension Service {
       throw OAuthError(code: "invalid_request", description: "the body is no form")
     }
     let (app, flow) = try flow(form["client_id"])
-    guard let claim = try? Authenticator.claim(request.headers[.authorization], for: app),
-      case .principal = claim
+    let claim: Claim?
+    do throws(ServerError) { claim = try self.claim(request, for: app) } catch {
+      if error.code == .tooManyRequests {
+        throw OAuthError(
+          code: "temporarily_unavailable", description: error.debug, status: 429,
+          retryAfter: error.retryAfter)
+      }
+      claim = nil
+    }
+    guard case .principal? = claim
     else { throw .client("Authorization has to be Basic, with the key and the secret of the app") }
     let grant: ProviderGrant
     do throws(IdentityFailure) { grant = try Self.grant(form, flow) } catch {

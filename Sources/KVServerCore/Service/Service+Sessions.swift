@@ -24,6 +24,24 @@ extension Service {
   }
 
   /// The account that a name and a password open; nil: none. It takes as long, whatever was wrong with them.
+  /// Reads in whose name a request acts. Wrong secrets of apps are counted as failed logins are. A right one waits with the
+  /// wrong ones only if it could be guessed.
+  func claim(_ request: Request, for app: App) throws(ServerError) -> Claim {
+    let header = request.headers[.authorization]
+    guard Authenticator.isBasic(header) else { return try Authenticator.claim(header, for: app) }
+    let address = ClientAddress(request.client)
+    func refuseIfTooMany() throws(ServerError) {
+      guard let seconds = throttle.waitForSecrets(from: address) else { return }
+      throw .tooManyRequests("too many wrong secrets came from this address", after: seconds)
+    }
+    if app.isGuessable { try refuseIfTooMany() }
+    do throws(ServerError) { return try Authenticator.claim(header, for: app) } catch {
+      try refuseIfTooMany()
+      throttle.failedSecret(from: address)
+      throw error
+    }
+  }
+
   private func verified(
     _ name: String, _ password: String, app: App
   ) throws(ServerError) -> Account? {

@@ -125,6 +125,28 @@ extension Service {
   }
 
   private func update(_ call: AuthenticatedRequest, _ id: String) throws(ServerError) -> Response {
+  /// The member of a user's update that has the old password. It is never stored.
+  private static let oldPassword = "oldPassword"
+
+  /// Throws unless a user who changes their password has said the old one. Guesses count as failed logins.
+  private func checkOldPassword(
+    _ object: JSONObject, of account: Account, _ call: AuthenticatedRequest
+  ) throws(ServerError) {
+    guard settings.asksOldPassword, !call.isAdministrator else { return }
+    guard let old = object[Self.oldPassword]?.stringValue else {
+      throw ServerError(
+        .insufficientCredentials, "a new password needs the old one, in \(Self.oldPassword)")
+    }
+    let attempt = LoginThrottle.Attempt(
+      app: call.app.number, name: account.name, from: ClientAddress(call.request.client))
+    if let seconds = throttle.wait(for: attempt) { throw ServerError.tooManyFailures(seconds) }
+    guard PasswordHasher.matches(old, account.password) else {
+      throttle.failed(attempt)
+      throw ServerError(.insufficientCredentials, "\(Self.oldPassword) is wrong")
+    }
+    throttle.succeeded(attempt)
+  }
+
     _ = try Viewer(principal: try call.principal(), permissions: .sharedByACL).rule(for: .update)
     let object = try Self.object(call.body)
     let name = try Self.text("username", object)
@@ -139,12 +161,16 @@ extension Service {
       if password != nil || name?.hasSameBytes(as: account.name) == false {
         try call.requireUserOrMaster(id, to: "change a username or a password")
       }
-      if let password, hashed == nil { hashed = try hash(password) }
+      if let password, hashed == nil {
+        try checkOldPassword(object, of: account, call)
+        hashed = try hash(password)
+      }
       let draft = try Self.draft(
         call.body, id: id,
         replacing: [
           ("username", JSONValue.string(name ?? account.name).bytes), ("password", nil),
         ])
+          (Self.oldPassword, nil),
       let change = AccountChange(
         name: name ?? account.name, password: hashed, keptToken: call.token)
       return try store.accounts.update(
@@ -183,6 +209,11 @@ extension Service {
 
   func hash(_ password: String) throws(ServerError) -> String {
     guard !password.isEmpty, let hash = hasher.hash(password) else {
+    guard password.unicodeScalars.count >= settings.passwordLength else {
+      throw ServerError(
+        .inputValidationFailed,
+        "a password must have at least \(settings.passwordLength) characters")
+    }
       throw ServerError(.inputValidationFailed, "a password must have 1 to 511 bytes and no NUL")
     }
     return hash

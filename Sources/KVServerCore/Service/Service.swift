@@ -32,6 +32,10 @@ package final class Service: RequestHandler, Sendable {
       idleSeconds: 30 * 86_400, longestSeconds: 180 * 86_400)
     package var signUp = SignUpRules()
     package var discovery = Discovery()
+    /// The characters that a new password has at least.
+    package var passwordLength = 8
+    /// Whether users have to say their old password when they change it.
+    package var asksOldPassword = true
     package var loginClock: @Sendable () -> Int64 = monotonicNanoseconds
     /// The clock for when devices were seen, in milliseconds since 1970.
     package var liveClock: @Sendable () -> Int64 = { Timestamp.now().milliseconds }
@@ -141,7 +145,7 @@ package final class Service: RequestHandler, Sendable {
   private func asker(of request: Request, _ route: Route) throws(ServerError) -> Asker {
     guard let key = route.app else { return .address(request.client) }
     if store.isLocal { return try open(request, route, app: key).asker }
-    switch try Authenticator.claim(request.headers[.authorization], for: try app(key)) {
+    switch try claim(request, for: try app(key)) {
     case .principal: return .address(request.client)
     case .session(let token): return .session(token)
     }
@@ -292,7 +296,7 @@ package final class Service: RequestHandler, Sendable {
     _ request: Request, _ route: Route, app key: String
   ) throws(ServerError) -> AuthenticatedRequest {
     let app = try app(key)
-    var claim = try Authenticator.claim(request.headers[.authorization], for: app)
+    var claim = try claim(request, for: app)
     let token: String? = if case .session(let token) = claim { token } else { nil }
     if store.isLocal || !route.isOfEntities || logic(of: app) != nil {
       claim = .principal(try store.sessions.principal(of: claim, in: app.number))

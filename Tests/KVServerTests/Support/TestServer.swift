@@ -21,6 +21,9 @@ final class TestServer: Sendable {
     configuration.apps = [.init(key: "kid", secret: "sec", masterSecret: "mas")]
     configuration.passwordCost = 1
     configuration.isDurable = false
+    // Tests sign up users with short passwords, and change them as original SDKs do.
+    configuration.passwordLength = 1
+    configuration.asksOldPassword = false
     configuration.storage = try TestStorage.address(for: directory.path)
     configure(&configuration)
     self.directory = directory
