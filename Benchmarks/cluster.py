@@ -84,6 +84,8 @@ def replica(directory: Path, storage: str) -> Iterator[Replica]:
     command = [
         *(str(BUILD / "bin" / "kvstored"), "--data", str(directory), "--storage", storage),
         *("--listen", f"127.0.0.1:{port}", "--app", "kid_bench:secret:master"),
+        *("--signups-per-hour", "0", "--collections-per-hour", "0"),
+        *("--max-connections-per-address", "0", "--password-length", "1"),
         *("--access-log", "off", "--log-level", "error", "--delta-days", "10"),
     ]
     with serving(command, port) as process:

@@ -74,6 +74,8 @@ def rows() -> list[Row]:
         command = [
             *(str(BUILD / "bin" / "kvstored"), "--data", str(directory / "data")),
             *("--listen", f"127.0.0.1:{port}", "--app", "kid_bench:secret:master"),
+            *("--signups-per-hour", "0", "--collections-per-hour", "0"),
+            *("--max-connections-per-address", "0", "--password-length", "1"),
             *("--access-log", "off", "--log-level", "error"),
         ]
         with serving(command, port) as server:

@@ -185,6 +185,8 @@ def world(name: str) -> Iterator[Measurement]:
         command = [
             *(str(BUILD / "bin" / "kvstored"), "--data", str(root / "data")),
             *("--listen", f"127.0.0.1:{port}", "--app", "kid_bench:secret:master"),
+            *("--signups-per-hour", "0", "--collections-per-hour", "0"),
+            *("--max-connections-per-address", "0", "--password-length", "1"),
             *("--access-log", "off", "--log-level", "error", "--delta-days", "15"),
         ]
         with serving(command, port) as server:

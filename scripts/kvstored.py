@@ -54,8 +54,14 @@ class Server:
         `storage`: "sqlite", for what concerns the files of the data directory, or the address of a
         PostgreSQL database.
         """
-        # Tests sign up users with short passwords, and change them as original SDKs do.
-        habits = ("--password-length", "1", "--change-password-by-session")
+        # Tests sign up many users from one address, with short passwords, and change them as
+        # original SDKs do.
+        habits = (
+            *("--password-length", "1"),
+            *("--signups-per-hour", "0"),
+            *("--collections-per-hour", "0"),
+            *("--change-password-by-session", "--insecure-secrets"),
+        )
         self._options = (*habits, "--storage", storage or usual_storage(data), *options)
         self._data = data
         self._app = app

@@ -72,6 +72,8 @@ extension Server {
     package var asksOldPassword = true
     /// Whether secrets that can be guessed are accepted on whatever address.
     package var allowsInsecureSecrets = false
+    /// What clients may add.
+    package var useLimits = UseLimits()
     /// Threads that carry connections, run queries and writes, and hash passwords.
     package var eventThreads = 2
     package var workers = 16
@@ -102,8 +104,6 @@ extension Server {
         throw Server.Failure("\(app.map { "the app \($0)" } ?? "an app") has \(name) twice")
       }
     }
-  }
-}
 
     /// Throws if a secret could be guessed and clients on other machines may try. Where only this machine can connect, for
     /// instance in a quick start, the log says so.
@@ -121,3 +121,5 @@ extension Server {
         "the secrets of \(names) can be guessed, and are accepted because only this machine can connect"
       )
     }
+  }
+}

@@ -190,6 +190,7 @@ package final class Server: Sendable {
     settings.signUp = configuration.signUp
     settings.passwordLength = configuration.passwordLength
     settings.asksOldPassword = configuration.asksOldPassword
+    settings.limits = configuration.useLimits
     settings.loginClock = configuration.loginClock
     settings.liveClock = configuration.liveClock
     settings.discovery = configuration.discovery

@@ -163,6 +163,29 @@ struct Setting: Sendable {
     ) {
       $0.allowsInsecureSecrets = $1
     },
+    .number(
+      "signups-per-hour", 0...1_000_000,
+      help:
+        "sign-ups from one address within an hour, of an app 100 times as many; 0: no limit [100]"
+    ) {
+      $0.useLimits.signUpsPerHour = $1
+    },
+    .number(
+      "max-sessions", 0...1_000_000, help: "sessions of one user; 0: no limit [1000]"
+    ) {
+      $0.useLimits.sessionsPerUser = $1
+    },
+    .number(
+      "max-collections", 0...1_000_000, help: "collections that users make; 0: no limit [1000]"
+    ) {
+      $0.useLimits.collections = $1
+    },
+    .number(
+      "collections-per-hour", 0...1_000_000,
+      help: "collections that one user makes within an hour; 0: no limit [20]"
+    ) {
+      $0.useLimits.collectionsPerHour = $1
+    },
     .number("max-body", 1024...(1 << 30), help: "largest request body in bytes [16777216]") {
       $0.limits.bodyBytes = $1
     },
@@ -188,7 +211,7 @@ struct Setting: Sendable {
     },
     .number(
       "max-connections-per-address", 0...1_000_000,
-      help: "open connections of one client; 0: no limit [0]"
+      help: "open connections of one address; 0: no limit [a quarter of all; behind proxies: 0]"
     ) {
       $0.limits.connectionsPerAddress = $1
     },

@@ -49,7 +49,7 @@ final class HTTPExchange: Reply, @unchecked Sendable {
     rawTarget = String(cString: target)
     targetSize = strlen(target)
     peer = kv_mhd_peer(connection).map { Unmanaged<Peer>.fromOpaque($0).takeUnretainedValue() }
-    peer?.mustAct(within: server.limits.requestSeconds)
+    if let peer { peer.mustAct(within: server.requestSeconds(of: peer)) }
     kv_mhd_hide_parameters(target)
   }
 
@@ -76,6 +76,9 @@ final class HTTPExchange: Reply, @unchecked Sendable {
     if head.hasBody, let coding = head.headers[.contentEncoding], coding.lowercased() != "identity"
     {
       return refuse(.unsupportedCoding(coding), closing: true)
+    }
+    if peer?.isSpare == true, !server.handler.isPrivileged(request) {
+      return refuse(.tooManyConnections, closing: true)
     }
     return head.hasBody ? checkHead(request, head.length) : .YES
   }
@@ -118,10 +121,10 @@ final class HTTPExchange: Reply, @unchecked Sendable {
   func receive(_ piece: UnsafeRawBufferPointer) -> MHD_Result {
     guard let body = request?.body else { return .NO }
     received &+= piece.count
+    place?.arrived(piece.count)
     if received > bodyLimit {
       bodyProblem = .bodyTooLarge(limit: bodyLimit)
     } else if bodyProblem == nil {
-    place?.arrived(piece.count)
       body.append(piece)
       if !body.isComplete { bodyProblem = .outOfMemory }
     }
@@ -133,10 +136,10 @@ final class HTTPExchange: Reply, @unchecked Sendable {
   func proceed() -> MHD_Result {
     guard let request else { return .NO }
     if !isDispatched {
+      place?.end()
       if let response = server.crossOrigin.preflight(request) {
         return answer(response, closing: false)
       }
-      place?.end()
       if let bodyProblem { return refuse(bodyProblem) }
       if server.isStopping { return refuse(.stopping) }
       isDispatched = true
@@ -165,10 +168,10 @@ final class HTTPExchange: Reply, @unchecked Sendable {
   func complete() {
     state.withLock { $0 = .over }
     request?.budget.cancel()
-    // A connection that is kept has as long for its next request as a new one.
-    peer?.mustAct(within: server.limits.requestSeconds)
-    let path = request?.target.rawPath ?? Target(rawTarget)?.rawPath ?? "-"
     place?.end()
+    // A connection that is kept has as long for its next request as a new one.
+    if let peer { peer.mustAct(within: server.requestSeconds(of: peer)) }
+    let path = request?.target.rawPath ?? Target(rawTarget)?.rawPath ?? "-"
     server.observer(
       RequestRecord(
         startedAt: startedAt, nanoseconds: monotonicNanoseconds() &- startedTicks,

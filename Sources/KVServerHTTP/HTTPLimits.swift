@@ -12,8 +12,12 @@ package struct HTTPLimits: Sendable {
   package var responseSeconds = 600
   /// Idle long polls count too; each takes some 11 KiB.
   package var connections = 20_000
-  /// 0 for no limit.
-  package var connectionsPerAddress = 0
+  /// 0 for no limit; nil: a quarter of all, or, behind proxies, which have many on one address, no limit.
+  package var connectionsPerAddress: Int?
+  /// Connections beyond the others, for the administrator and the check of the server's health.
+  static let spareConnections = 32
+  /// How long such a connection may take for a request.
+  static let spareSeconds = 5
   /// For the request line and the headers of one request; each connection has so much memory. Above 32
   /// KiB libmicrohttpd maps it, so that it goes back to the system with the connection.
   package var headerBytes = 36 << 10

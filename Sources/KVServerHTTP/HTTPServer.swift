@@ -57,6 +57,13 @@ package final class HTTPServer: @unchecked Sendable {
     options.deallocate()
   }
 
+  private var connectionsPerAddress: Int {
+    limits.connectionsPerAddress ?? (proxies.isEmpty ? max(1, limits.connections / 4) : 0)
+  }
+
+  /// Whether all connections are taken but those that are kept for the administrator.
+  var isFull: Bool { peers.count > limits.connections }
+
   var isStopping: Bool { stopping.load(ordering: .relaxed) }
   /// Whether the work on the requests that are left has to end.
   var isCuttingOff: Bool { cuttingOff.load(ordering: .relaxed) }
@@ -70,8 +77,8 @@ package final class HTTPServer: @unchecked Sendable {
     peers.show(tls)
     options.pointee = kv_mhd_options(
       listen_socket: isProxied ? -1 : socket, threads: UInt32(clamping: threads),
-      connections: UInt32(clamping: limits.connections),
-      connections_per_address: UInt32(clamping: limits.connectionsPerAddress),
+      connections: UInt32(clamping: limits.connections + HTTPLimits.spareConnections),
+      connections_per_address: UInt32(clamping: connectionsPerAddress),
       idle_seconds: UInt32(clamping: limits.requestSeconds), connection_memory: limits.headerBytes,
       certificate: tls == nil ? nil : certificateWanted,
       priority: tls.flatMap { UnsafePointer(strdup($0.rules.priority)) },
@@ -157,8 +164,14 @@ package final class HTTPServer: @unchecked Sendable {
 
   fileprivate func opened(_ connection: OpaquePointer) -> Peer {
     let peer = peers.open(connection)
-    peer.mustAct(within: limits.requestSeconds)
+    peer.isSpare = isFull
+    peer.mustAct(within: requestSeconds(of: peer))
     return peer
+  }
+
+  /// How long the other side may take for its next request.
+  func requestSeconds(of peer: Peer) -> Int {
+    peer.isSpare ? min(HTTPLimits.spareSeconds, limits.requestSeconds) : limits.requestSeconds
   }
 
   fileprivate func closed(_ peer: Peer) { peers.close(peer) }

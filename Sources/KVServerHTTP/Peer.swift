@@ -12,6 +12,13 @@ final class Peer: Sendable {
   /// On the monotonic clock; 0 for none.
   private let deadline = Atomic<Int64>(0)
   private let lingers = Atomic<Bool>(false)
+  private let spare = Atomic<Bool>(false)
+
+  /// Whether it came when all connections but the spare ones were taken.
+  var isSpare: Bool {
+    get { spare.load(ordering: .relaxed) }
+    set { spare.store(newValue, ordering: .relaxed) }
+  }
 
   fileprivate init(address: String, socket: Int32, identities: TLSIdentities?) {
     self.address = address

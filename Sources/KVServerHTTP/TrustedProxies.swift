@@ -4,6 +4,8 @@ package import KVServerCore
 package struct TrustedProxies: Sendable {
   private let addresses: Set<IPAddress>
 
+  var isEmpty: Bool { addresses.isEmpty }
+
   package init(_ addresses: [IPAddress] = []) { self.addresses = Set(addresses) }
 
   /// Where a request comes from: the other end of the connection, or, if that is one of the proxies, the nearest address

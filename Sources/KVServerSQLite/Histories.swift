@@ -78,6 +78,10 @@ final class Histories: CollectionStore {
     }
   }
 
+  func count(app: Int64) -> Int {
+    collections.all.count { $0.app == app && $0.name.utf8.first != UInt8(ascii: "_") }
+  }
+
   func exists(_ key: CollectionKey) -> Bool { collections.find(key) != nil }
 
   func permissions(of key: CollectionKey) -> Permissions { collections.permissions(of: key) }

@@ -57,6 +57,8 @@ package protocol RequestHandler: AnyObject, Sendable {
   /// Looks at the head of a request that has a body, of which nothing has been read yet.
   func checkHead(_ head: Request) -> HeadCheck
   func handle(_ request: Request, _ reply: any Reply)
+  /// Whether a request is answered although there are too many connections.
+  func isPrivileged(_ head: Request) -> Bool
   /// The answer to a request that cannot be handled.
   func refuse(_ problem: RequestProblem, requestId: String) -> Response
 }
@@ -79,6 +81,7 @@ package enum RequestProblem: Sendable {
   case unsupportedCoding(String)
   /// The server is about to end.
   case stopping
+  case tooManyConnections
   /// The bodies of other requests fill the memory for bodies.
   case outOfMemory
 }

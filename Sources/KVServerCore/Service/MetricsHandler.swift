@@ -17,6 +17,8 @@ package final class MetricsHandler: RequestHandler {
 
   package func handle(_ request: Request, _ reply: any Reply) { reply.send(answer(request)) }
 
+  package func isPrivileged(_ head: Request) -> Bool { true }
+
   package func refuse(_ problem: RequestProblem, requestId: String) -> Response {
     service.refuse(problem, requestId: requestId)
   }

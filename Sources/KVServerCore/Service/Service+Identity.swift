@@ -58,13 +58,14 @@ extension Service {
     let session = newSession()
     let user = try retrying { () throws(ServerError) in
       let account = try account(of: proven, rules, app: app)
-      // Whoever ended the sessions of a user did not mean them to begin again by what was proven before.
+      // What the provider proved before all sessions of the user were ended opens no new one.
       guard account.ended == 0 || proven.issued &* 1000 > account.ended else {
         throw ServerError(
           .invalidCredentials,
           "the sessions of the user were ended after the provider has proven this: log in there again"
         )
       }
+      try checkSessions(of: account.id, app: app.number)
       return try store.accounts.begin(session, of: account, app: app.number)
     }
     return Response.json(200, Self.adding(session.token, to: user))

@@ -19,6 +19,7 @@ extension Service {
     check: ([Result<EntityWrite, ServerError>]) -> [Result<EntityWrite, ServerError>] = { $0 }
   ) throws(ServerError) -> [Result<WrittenEntity?, ServerError>] {
     let key = call.collection(name)
+    try countCollection(key, writes, for: call)
     guard let hooks = Hooks(call, name, of: self) else {
       return try store.entities.perform(check(writes), in: key, for: call.claim)
     }
@@ -26,6 +27,29 @@ extension Service {
     let results = try store.entities.perform(allowed, in: key, for: call.claim)
     hooks.after(allowed, results)
     return results
+  }
+
+  /// Counts a collection that these writes make. The administrator makes as many as they like.
+  private func countCollection(
+    _ key: CollectionKey, _ writes: [Result<EntityWrite, ServerError>],
+    for call: AuthenticatedRequest
+  ) throws(ServerError) {
+    guard !call.isAdministrator, writes.contains(where: { (try? $0.get())?.isDelete == false })
+    else {
+      return
+    }
+    // A store that is not local has not looked the session up.
+    let user =
+      switch call.claim {
+      case .principal(.user(let id)): id
+      case .principal: ""
+      case .session(let token): token
+      }
+    try use.make(key, by: user) { () throws(ServerError) in
+      try store.collections.exists(key)
+    } count: { () throws(ServerError) in
+      try store.collections.count(app: key.app)
+    }
   }
 
   /// Carries out one write, with the hooks around it. Nil: the entity was deleted.
@@ -45,14 +69,29 @@ extension Service {
     read: (AuthenticatedRequest) throws(ServerError) -> Response
   ) throws(ServerError) -> Response {
     guard let hooks = Hooks(call, name, of: self) else { return try read(call) }
+    let asked = call
     var call = call
     switch try hooks.beforeFetch(id: id, query: filter ?? call["query"]) {
     case .answered(let response): return response
     case .narrowed(let query): call.filter = query
     case .proceed: break
     }
+    if let reading { try hooks.check(try reading(asked)) }
+    if call.explains { try hooks.checkExplanation() }
     call.afterFetch = hooks.afterFetch
     return try read(call)
+  }
+
+  /// What the parameters of a URL ask for.
+  static func reading(_ call: AuthenticatedRequest) throws(ServerError) -> Reading {
+    Reading(query: try QueryParameters.read(call), counts: call.wantsCount)
+  }
+
+  /// Whether live data of a collection would go past a hook that decides what readers see.
+  static func isSilent(_ collection: String, _ logic: (any BusinessLogic)?) -> Bool {
+    // Streams have topics that are no collections.
+    guard let logic, CollectionName.fault(in: collection) == nil else { return false }
+    return Hooks.hidesEntities(logic, of: collection)
   }
 
   /// Calls a custom endpoint of the operator's service.
@@ -69,31 +108,16 @@ extension Service {
       let body = call.body.withBytes { Array($0) }
       do { _ = try JSONValue(parsing: body) } catch { throw ServerError(error) }
       message.add("body", json: body)
-    let asked = call
     }
     let answer = try client.send("custom", message.finish(), for: call.request)
     guard (200..<500).contains(answer.status) else {
       client.metrics.add("custom", .failed)
       log.error("business logic, \(name), request \(call.request.id): status \(answer.status)")
       throw ServerError(.logicFailed, "business logic failed")
-    if let reading { try hooks.check(try reading(asked)) }
-    if call.explains { try hooks.checkExplanation() }
     }
     client.metrics.add("custom", answer.status < 400 ? .accepted : .refused)
     return Self.response(answer)
   }
-  /// What the parameters of a URL ask for.
-  static func reading(_ call: AuthenticatedRequest) throws(ServerError) -> Reading {
-    Reading(query: try QueryParameters.read(call), counts: call.wantsCount)
-  }
-
-  /// Whether live data of a collection would go past a hook that decides what readers see.
-  static func isSilent(_ collection: String, _ logic: (any BusinessLogic)?) -> Bool {
-    // Streams have topics that are no collections.
-    guard let logic, CollectionName.fault(in: collection) == nil else { return false }
-    return Hooks.hidesEntities(logic, of: collection)
-  }
-
 
   /// The answer of an endpoint as the client gets it. Without a type of its own, its body is taken for JSON.
   private static func response(_ answer: LogicAnswer) -> Response {
@@ -108,21 +132,6 @@ extension Service {
 }
 
 extension AuthenticatedRequest {
-  /// What the operator's service is told of every request.
-  var logicHead: JSONObject {
-    var head: JSONObject = ["app": .string(app.key), "requestId": .string(request.id)]
-    switch proven {
-    case .user(let id)?:
-      head["role"] = "user"
-      head["user"] = .string(id)
-    case .app?: head["role"] = "app"
-    case .master?: head["role"] = "master"
-    // Sessions of apps with business logic are looked up first.
-    case nil: break
-    }
-    return head
-  }
-}
   /// Whether the answer has the number of all entities that match.
   var wantsCount: Bool { request.headers[.includeItemsCount]?.lowercased() == "true" }
 
@@ -146,3 +155,18 @@ extension AuthenticatedRequest {
     }
   }
 
+  /// What the operator's service is told of every request.
+  var logicHead: JSONObject {
+    var head: JSONObject = ["app": .string(app.key), "requestId": .string(request.id)]
+    switch proven {
+    case .user(let id)?:
+      head["role"] = "user"
+      head["user"] = .string(id)
+    case .app?: head["role"] = "app"
+    case .master?: head["role"] = "master"
+    // Sessions of apps with business logic are looked up first.
+    case nil: break
+    }
+    return head
+  }
+}

@@ -17,13 +17,13 @@ extension Service {
         throttle.failed(attempt)
         throw ServerError(.invalidCredentials)
       }
+      try checkSessions(of: account.id, app: call.app.number)
       return try store.accounts.begin(session, of: account, app: call.app.number)
     }
     throttle.succeeded(attempt)
     return Response.json(200, Self.adding(session.token, to: user))
   }
 
-  /// The account that a name and a password open; nil: none. It takes as long, whatever was wrong with them.
   /// Reads in whose name a request acts. Wrong secrets of apps are counted as failed logins are. A right one waits with the
   /// wrong ones only if it could be guessed.
   func claim(_ request: Request, for app: App) throws(ServerError) -> Claim {
@@ -42,6 +42,7 @@ extension Service {
     }
   }
 
+  /// The account that a name and a password open; nil: none. It takes as long, whatever was wrong with them.
   private func verified(
     _ name: String, _ password: String, app: App
   ) throws(ServerError) -> Account? {
@@ -53,6 +54,15 @@ extension Service {
 
   /// A session that lasts as long as the settings say.
   func newSession() -> NewSession { NewSession(settings.sessionLife) }
+
+  /// Throws if a user has as many sessions as they may have.
+  func checkSessions(of user: String, app: Int64) throws(ServerError) {
+    let most = settings.limits.sessionsPerUser
+    guard most > 0 else { return }
+    let known = try store.sessions.list(app: app, user: user, after: nil, limit: most)
+    guard known.count >= most else { return }
+    throw .tooManyRequests("the user has \(most) sessions; end some, or all", after: 3600)
+  }
 
   func logout(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
     let user = try call.user()

@@ -24,6 +24,7 @@ extension Service {
 
   private func signUp(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
     // Without a body the user is an implicit one: name and password are made up.
+    if !call.isAdministrator { try use.signUp(call) }
     let sent = call.body.isBlank ? Payload(Array("{}".utf8)) : call.body
     let object = try Self.object(sent)
     let name = try Self.text("username", object) ?? Identifier.request()
@@ -124,7 +125,6 @@ extension Service {
     }
   }
 
-  private func update(_ call: AuthenticatedRequest, _ id: String) throws(ServerError) -> Response {
   /// The member of a user's update that has the old password. It is never stored.
   private static let oldPassword = "oldPassword"
 
@@ -147,6 +147,7 @@ extension Service {
     throttle.succeeded(attempt)
   }
 
+  private func update(_ call: AuthenticatedRequest, _ id: String) throws(ServerError) -> Response {
     _ = try Viewer(principal: try call.principal(), permissions: .sharedByACL).rule(for: .update)
     let object = try Self.object(call.body)
     let name = try Self.text("username", object)
@@ -169,8 +170,8 @@ extension Service {
         call.body, id: id,
         replacing: [
           ("username", JSONValue.string(name ?? account.name).bytes), ("password", nil),
-        ])
           (Self.oldPassword, nil),
+        ])
       let change = AccountChange(
         name: name ?? account.name, password: hashed, keptToken: call.token)
       return try store.accounts.update(
@@ -208,12 +209,12 @@ extension Service {
   }
 
   func hash(_ password: String) throws(ServerError) -> String {
-    guard !password.isEmpty, let hash = hasher.hash(password) else {
     guard password.unicodeScalars.count >= settings.passwordLength else {
       throw ServerError(
         .inputValidationFailed,
         "a password must have at least \(settings.passwordLength) characters")
     }
+    guard !password.isEmpty, let hash = hasher.hash(password) else {
       throw ServerError(.inputValidationFailed, "a password must have 1 to 511 bytes and no NUL")
     }
     return hash

@@ -14,6 +14,7 @@ package final class Service: RequestHandler, Sendable {
   /// A hash that no password matches, which is compared with when a user is unknown, so that this takes as long.
   let nobodysHash: String
   let throttle: LoginThrottle
+  let use: UseLimiter
   /// For the groups of all requests and their answers.
   let groupMemory = MemoryBudget(limit: 8 * GroupReader.maxBytes)
   let settings: Settings
@@ -36,6 +37,7 @@ package final class Service: RequestHandler, Sendable {
     package var passwordLength = 8
     /// Whether users have to say their old password when they change it.
     package var asksOldPassword = true
+    package var limits = UseLimits()
     package var loginClock: @Sendable () -> Int64 = monotonicNanoseconds
     /// The clock for when devices were seen, in milliseconds since 1970.
     package var liveClock: @Sendable () -> Int64 = { Timestamp.now().milliseconds }
@@ -57,6 +59,7 @@ package final class Service: RequestHandler, Sendable {
     live = LiveService(self.apps, store.history, epoch: store.epoch, log: log)
     indexBuilder = IndexBuilder(store.indexes, automatic: store.automaticIndexes, log: log)
     throttle = LoginThrottle(now: settings.loginClock)
+    use = UseLimiter(settings.limits, now: settings.loginClock)
     self.settings = settings
     self.workers = workers
     self.hashers = hashers
@@ -100,6 +103,11 @@ package final class Service: RequestHandler, Sendable {
     }
   }
 
+  private func makeBroker(of app: App) throws(ServerError) -> LiveBroker {
+    let logic = logic(of: app)
+    return try live.makeBroker(of: app) { Self.isSilent($0, logic) }
+  }
+
   // MARK: Requests
 
   package func checkHead(_ head: Request) -> HeadCheck {
@@ -109,11 +117,6 @@ package final class Service: RequestHandler, Sendable {
       if store.isLocal, case .pubNub(let call) = route, let refusal = try refusal(call, head) {
         return .refused(refusal)
       }
-  private func makeBroker(of app: App) throws(ServerError) -> LiveBroker {
-    let logic = logic(of: app)
-    return try live.makeBroker(of: app) { Self.isSilent($0, logic) }
-  }
-
       let limit = route.takesEntities ? settings.bodyBytes : Self.maxDocumentBytes
       return .accepted(maxBodyBytes: min(settings.bodyBytes, limit), for: asker)
     } catch {
@@ -181,6 +184,19 @@ package final class Service: RequestHandler, Sendable {
     }
   }
 
+  package func isPrivileged(_ head: Request) -> Bool {
+    guard let route = try? route(of: head) else { return false }
+    switch route {
+    case .health: return true
+    case .metrics: return (try? isAdministrator(head)) == true
+    default:
+      guard let key = route.app, let app = try? app(key),
+        case .principal(.master)? = try? claim(head, for: app)
+      else { return false }
+      return true
+    }
+  }
+
   package func refuse(_ problem: RequestProblem, requestId: String) -> Response {
     let error =
       switch problem {
@@ -191,6 +207,7 @@ package final class Service: RequestHandler, Sendable {
       case .bodyTooLarge(let limit):
         ServerError(.payloadTooLarge, "a request body can have at most \(limit) bytes")
       case .stopping: ServerError(.stopping)
+      case .tooManyConnections: ServerError(.stopping, "there are too many connections")
       case .outOfMemory:
         ServerError(.stopping, "the bodies of other requests use all of the memory for bodies")
       }

@@ -6,6 +6,9 @@ package protocol CollectionStore: Sendable {
   /// rows.
   func list(app: Int64, within budget: WorkBudget) throws(ServerError) -> [CollectionSummary]
 
+  /// How many of them there are.
+  func count(app: Int64) throws(ServerError) -> Int
+
   func exists(_ collection: CollectionKey) throws(ServerError) -> Bool
 
   /// Gives a collection another name, with its entities, settings and indexes. A collection of that name that has no entities

@@ -32,6 +32,17 @@ final class PostgresCollections: CollectionStore {
     }
   }
 
+  func count(app: Int64) throws(ServerError) -> Int {
+    let rows = try storage { () throws(PostgresError) in
+      try database.read(
+        """
+        SELECT count(*) FROM collection
+        WHERE app = \(bind: app) AND substr(name, 1, 1) <> '_'
+        """)
+    }
+    return Int(rows.int64(0, 0))
+  }
+
   func exists(_ key: CollectionKey) throws(ServerError) -> Bool { try state(key).number != nil }
 
   func permissions(of key: CollectionKey) throws(ServerError) -> Permissions {

@@ -21,9 +21,12 @@ final class TestServer: Sendable {
     configuration.apps = [.init(key: "kid", secret: "sec", masterSecret: "mas")]
     configuration.passwordCost = 1
     configuration.isDurable = false
-    // Tests sign up users with short passwords, and change them as original SDKs do.
+    // Tests sign up many users from one address, with short passwords, and change them as original SDKs do.
     configuration.passwordLength = 1
     configuration.asksOldPassword = false
+    configuration.allowsInsecureSecrets = true
+    configuration.useLimits.signUpsPerHour = 0
+    configuration.useLimits.collectionsPerHour = 0
     configuration.storage = try TestStorage.address(for: directory.path)
     configure(&configuration)
     self.directory = directory
