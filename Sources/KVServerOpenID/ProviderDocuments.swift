@@ -43,9 +43,15 @@ final class ProviderDocuments: Sendable {
   private let client: ProviderClient
   /// Seconds on a clock that is never set.
   private let now: @Sendable () -> Int64
+  /// The addresses of a host.
+  private let resolve: @Sendable (String) -> [IPAddress]
   private let state = Monitor(State())
 
-  init(issuer: String, client: ProviderClient, now: @escaping @Sendable () -> Int64) {
+  init(
+    issuer: String, client: ProviderClient, now: @escaping @Sendable () -> Int64,
+    resolve: @escaping @Sendable (String) -> [IPAddress] = IPAddress.all
+  ) {
+    self.resolve = resolve
     self.issuer = issuer
     self.client = client
     self.now = now
@@ -139,25 +145,37 @@ final class ProviderDocuments: Sendable {
     guard discovery["issuer"]?.stringValue?.hasSameBytes(as: issuer) == true else {
       throw .unavailable("the provider calls itself another issuer than \(issuer)")
     }
-    let keys = try client.document(try Self.address("jwks_uri", discovery))["keys"]?.arrayValue
+    let keys = try client.document(try address("jwks_uri", discovery))["keys"]?.arrayValue
     guard let keys, keys.count <= Self.maxKeys else {
       throw .unavailable("the provider's keys are none, or more than \(Self.maxKeys)")
     }
     let methods = discovery["token_endpoint_auth_methods_supported"]?.arrayValue ?? []
     let addresses = Addresses(
-      login: try Self.address("authorization_endpoint", discovery),
-      tokens: try Self.address("token_endpoint", discovery),
+      login: try address("authorization_endpoint", discovery),
+      tokens: try address("token_endpoint", discovery),
       takesSecretInForm: methods.contains("client_secret_post")
         && !methods.contains("client_secret_basic"))
     return Known(addresses: addresses, keys: keys.compactMap { JSONWebKey($0) }, time: now)
   }
 
-  private static func address(
+  /// An address of the provider's. It keeps the scheme of the issuer, and leads into a private network only if the issuer's own
+  /// does: a provider must not have this server ask its neighbours.
+  private func address(
     _ name: String, _ discovery: JSONValue
   ) throws(IdentityFailure) -> String {
-    guard let address = discovery[name]?.stringValue, SettingsReader.isPrivate(address) else {
-      throw .unavailable("the provider has no \(name) with https://")
+    let scheme = issuer.prefix { $0 != ":" }
+    guard let address = discovery[name]?.stringValue, SettingsReader.isPrivate(address),
+      address.hasPrefix(scheme + "://")
+    else {
+      throw .unavailable("the provider has no \(name) with \(scheme)://")
+    }
+    if leadsInside(address), !leadsInside(issuer) {
+      throw .unavailable("the provider's \(name) is an address of a private network")
     }
     return address
+  }
+
+  private func leadsInside(_ address: String) -> Bool {
+    SettingsReader.host(of: address).map { resolve($0).contains(where: \.isPrivate) } ?? true
   }
 }

@@ -83,6 +83,13 @@ package struct SettingsReader {
     return address.hasPrefix("https://") || ["127.0.0.1", "localhost", "[::1"].contains(host)
   }
 
+  /// The host of an address, without the brackets of an IPv6 address; nil: it is no address.
+  package static func host(of address: String) -> String? {
+    guard isAddress(address), let authority = authority(of: address) else { return nil }
+    guard authority.hasPrefix("[") else { return String(authority.prefix { $0 != ":" }) }
+    return String(authority.dropFirst().prefix { $0 != "]" })
+  }
+
   /// Host and port; nil: it is no address at all.
   private static func authority(of text: String) -> Substring? {
     guard let scheme = ["http://", "https://"].first(where: { text.hasPrefix($0) }),

@@ -68,6 +68,57 @@ import Testing
     var asked: Int { server.requests.count }
   }
 
+  /// Whether the keys of a provider are read whose documents name this address for them.
+  private func readsKeys(
+    at keys: @escaping @Sendable (String) -> String, private: [String] = ["127.0.0.1"]
+  ) throws -> Bool {
+    let port = Monitor("")
+    let server = try ScriptedServer(replying: { request in
+      let url = port.withLock { $0 }
+      if request.target == "/keys" { return ScriptedReply(200, #"{"keys":[]}"#) }
+      return ScriptedReply(
+        200,
+        """
+        {"issuer":"\(url)","jwks_uri":"\(keys(url))","token_endpoint":"\(url)/token",\
+        "authorization_endpoint":"\(url)/auth"}
+        """)
+    })
+    defer { server.stop() }
+    let url = server.url
+    port.withLock { $0 = url }
+    let settings = try OpenIDSettings(
+      "{\"issuer\":\"\(url)\",\"client-id\":\"a\",\"secret\":\"0123456789abcdef\"}")
+    let client = try ProviderClient(settings)
+    defer { client.close() }
+    let documents = ProviderDocuments(issuer: url, client: client, now: { 1000 }) { host in
+      [IPAddress(`private`.contains(host) ? "10.0.0.1" : "192.0.2.1")].compactMap { $0 }
+    }
+    do throws(IdentityFailure) { _ = try documents.addresses() } catch { return false }
+    return server.requests.contains { $0.target == "/keys" }
+  }
+
+  @Test func addressesKeepTheSchemeAndStayOutOfPrivateNetworks() throws {
+    #expect(try readsKeys(at: { $0 + "/keys" }))
+    #expect(try !readsKeys(at: { "https" + $0.dropFirst(4) + "/keys" }))
+    // The issuer is of the internet here, by what the test's names stand for.
+    #expect(try readsKeys(at: { $0 + "/keys" }, private: []))
+    let inside: @Sendable (String) -> String = {
+      $0.split(separator: "127.0.0.1").joined(separator: "localhost") + "/keys"
+    }
+    #expect(try !readsKeys(at: inside, private: ["localhost"]))
+  }
+
+  @Test(arguments: [
+    ("127.0.0.1", true), ("10.1.2.3", true), ("172.16.0.1", true), ("172.32.0.1", false),
+    ("192.168.1.1", true), ("169.254.169.254", true), ("100.64.0.1", true), ("0.0.0.0", true),
+    ("198.51.100.1", false), ("8.8.8.8", false), ("::1", true), ("::", true), ("fd00::1", true),
+    ("fe80::1", true), ("2001:db8::1", false), ("::ffff:10.0.0.1", true),
+    ("64:ff9b::a00:1", true), ("64:ff9b::808:808", false),
+  ])
+  func addressesOfPrivateNetworksAreKnown(text: String, isPrivate: Bool) throws {
+    #expect(try #require(IPAddress(text)).isPrivate == isPrivate)
+  }
+
   @Test func documentsAreAskedForOnceAnHour() throws {
     let provider = try Provider()
     for _ in 0..<3 { #expect(try provider.keys("1") == 1) }
