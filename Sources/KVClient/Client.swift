@@ -90,12 +90,15 @@ package final class Client: Sendable {
       if options.models != nil { _ = try storage(options.tag) }
       return
     }
-    let session = Session(try directory.openSession(tag: options.tag))
+    let facts = try directory.openSession(tag: options.tag)
+    let session = Session(facts)
     let context = BackendContext(appKey: options.appKey, location: options.location) {
       () throws(StoreError) in
       try session.current()?.token
     } debug: { [log] text in
       log.write(.debug, text())
+    } memory: { address in
+      BackendMemory(recall: { facts.backend(at: address) }) { facts.note($0, backendAt: address) }
     }
     let backend = try open(context)
     do throws(StoreError) {

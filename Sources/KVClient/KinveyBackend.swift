@@ -56,7 +56,8 @@ struct KinveyBackend {
     let service: KinveyService
     do throws(StoreError) {
       service = try KinveyService(
-        configuration, transport, session: context.token, debug: context.debug)
+        configuration, transport, session: context.token, memory: context.memory,
+        debug: context.debug)
     } catch {
       transport.close()
       throw error

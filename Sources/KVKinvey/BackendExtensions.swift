@@ -1,35 +1,110 @@
 internal import KVBase
+internal import KVSync
 internal import KVTransport
 internal import Synchronization
 
 /// Records what the backend has shown that it can do beyond the protocol. Safe from any thread.
 ///
-/// Only what an answer has shown counts: another backend would ignore a condition, and may take a batch for anything.
+/// Only what an answer has shown counts: another backend would ignore a condition, and may take a batch for anything. What
+/// was shown once is remembered from one start of the program to the next.
 final class BackendExtensions: Sendable {
-  private let conditions = Atomic(false)
+  /// What is remembered.
+  private struct Facts: OptionSet {
+    let rawValue: UInt8
+    /// Its answers have the headers that tell them from those of others.
+    static let marks = Facts(rawValue: 1)
+    /// It keeps the conditions of writes.
+    static let conditions = Facts(rawValue: 2)
+    /// It recognises repeated writes by their tokens.
+    static let tokens = Facts(rawValue: 4)
+
+    private static let names: [(fact: Facts, name: String)] = [
+      (.marks, "marks"), (.conditions, "conditions"), (.tokens, "tokens"),
+    ]
+
+    init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    /// Reads the names of facts with spaces between. An unknown one is of a later version.
+    init(_ text: String) {
+      let words = text.split(separator: " ")
+      self = Facts(
+        Self.names.filter { fact in words.contains { $0 == fact.name } }.map { $0.fact })
+    }
+
+    var text: String {
+      Self.names.filter { contains($0.fact) }.map { $0.name }.joined(separator: " ")
+    }
+  }
+
+  private let facts: Atomic<UInt8>
   /// 0: none was announced; -1: it was, and then refused.
   private let batch = Atomic(0)
+  private let memory: BackendMemory
+  private let remembering = Monitor(())
 
-  /// Whether it keeps the conditions of writes. A backend that accepts batches does: each of their writes may have one.
-  var keepsConditions: Bool { conditions.load(ordering: .relaxed) || maxBatchWrites > 1 }
+  init(_ memory: BackendMemory = .none) {
+    self.memory = memory
+    facts = Atomic(memory.recall().map { Facts($0) }?.rawValue ?? 0)
+  }
+
+  private var known: Facts { Facts(rawValue: facts.load(ordering: .relaxed)) }
+
+  /// Whether it keeps the conditions of writes.
+  var keepsConditions: Bool { known.contains(.conditions) }
+
+  /// Whether it recognises repeated writes by their tokens.
+  var keepsTokens: Bool { known.contains(.tokens) }
 
   /// How many writes a batch may have; 1: batches are not supported.
   var maxBatchWrites: Int { max(1, batch.load(ordering: .relaxed)) }
 
+  /// Whether an answer lacks the headers that all answers of the backend have: then something in between has sent it.
+  func isForeign(_ head: HTTPHead) -> Bool {
+    known.contains(.marks) && !Provenance.isMarked(head)
+  }
+
   /// Records what the head of any answer shows.
   func observe(_ head: HTTPHead) {
-    guard let text = head["X-Kvstored-Batch"], let count = Int(text), count > 1 else { return }
-    _ = batch.compareExchange(expected: 0, desired: count, ordering: .relaxed)
+    guard !isForeign(head) else { return }
+    var shown: Facts = []
+    if Provenance.isMarked(head) { shown.insert(.marks) }
+    let keepsTokens = head["X-Kvstored-Write-Tokens"] != nil
+    if keepsTokens { shown.insert(.tokens) }
+    if let text = head["X-Kvstored-Batch"], let count = Int(text), count > 1 {
+      _ = batch.compareExchange(expected: 0, desired: count, ordering: .relaxed)
+      // Each write of a batch may have one.
+      shown.insert(.conditions)
+      // An older version of the server has taken its place.
+      if !keepsTokens { return learn(shown, .tokens) }
+    }
+    learn(shown, [])
   }
 
   /// Records what the head of an answer to a write shows: one that names the entity's revision is of a backend that compares it.
-  func observe(write head: HTTPHead) {
+  /// `isStored`: the answer to an update that was carried out. If the backend does not name its revision, another one stands
+  /// at its address now.
+  func observe(write head: HTTPHead, isStored: Bool) {
     observe(head)
-    if head.hasRevision { conditions.store(true, ordering: .relaxed) }
+    guard !isForeign(head) else { return }
+    if head.hasRevision {
+      learn(.conditions, [])
+    } else if isStored, Provenance.isMarked(head), head["X-Kvstored-Batch"] == nil {
+      learn([], [.conditions, .tokens])
+    }
   }
 
   /// Batches were announced, and are refused all the same: perhaps by a proxy.
   func refusedBatch() { batch.store(-1, ordering: .relaxed) }
+
+  private func learn(_ shown: Facts, _ refuted: Facts) {
+    let now = known
+    guard now.union(shown).subtracting(refuted) != now else { return }
+    remembering.withLock { _ in
+      facts.bitwiseOr(shown.rawValue, ordering: .relaxed)
+      facts.bitwiseAnd(~refuted.rawValue, ordering: .relaxed)
+      memory.remember(known.text)
+    }
+  }
 }
 
 extension HTTPHead {

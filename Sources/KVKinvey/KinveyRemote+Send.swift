@@ -33,9 +33,12 @@ extension KinveyRemote {
     } outcome: {
       let index = indices[$0]
       let write = writes[index]
-      if case .success(let response) = $1 { service.extensions.observe(write: response.head) }
+      if case .success(let response) = $1 {
+        service.extensions.observe(
+          write: response.head, isStored: write.isUpdate && response.head.isSuccess)
+      }
       call.progress.update { $0.bytesDone &+= UInt64(write.byteCount) }
-      let result = Self.outcome(of: write, $1, hiding: headers.secrets)
+      let result = self.outcome(of: write, $1, hiding: headers.secrets)
       if case .batch = write, case .failure(let error) = result, error.kind == .unsupported {
         service.extensions.refusedBatch()
       }
@@ -99,6 +102,15 @@ extension KinveyRemote {
     } catch {
       return .failure(error)
     }
+  }
+
+  private func outcome(
+    of write: RemoteWrite, _ result: Result<HTTPResponse, TransportError>, hiding secrets: [String]
+  ) -> Result<RemoteOutcome, StoreError> {
+    if case .success(let response) = result, response.head.isSuccess {
+      do throws(StoreError) { try service.check(response.head) } catch { return .failure(error) }
+    }
+    return Self.outcome(of: write, result, hiding: secrets)
   }
 
   private static func outcome(
@@ -174,6 +186,8 @@ extension RemoteWrite {
     case .delete(let id, _): id.isEmpty ? KinveyEndpoint.Family.data.error(ofID: id) : nil
     }
   }
+
+  fileprivate var isUpdate: Bool { if case .update = self { true } else { false } }
 
   /// The entities that it creates by POST.
   fileprivate var created: [[UInt8]] {

@@ -38,6 +38,7 @@ extension KinveyRemote {
           call.counted?.expect(count)
         }
         hasCount = true
+        do throws(StoreError) { try service.check(head) } catch { throw .receiver(error) }
         call.progress.add(piece.count, of: head.bodyBytes)
         do throws(StoreError) { try receive(head, piece) } catch { throw .receiver(error) }
       }
@@ -53,6 +54,7 @@ extension KinveyRemote {
     guard head.isSuccess else {
       throw KinveyErrors.error(head, errorBody, hiding: headers.secrets)
     }
+    try service.check(head)
     return head
   }
 }

@@ -14,6 +14,7 @@ package final class KinveyRemote: IDPagedRemote {
   package init(_ service: KinveyService) { self.service = service }
 
   package var keepsConditions: Bool { service.extensions.keepsConditions }
+  package var keepsTokens: Bool { service.extensions.keepsTokens }
 
   package var limits: RemoteLimits {
     var limits = RemoteLimits()

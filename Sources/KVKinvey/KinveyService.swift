@@ -13,7 +13,7 @@ package final class KinveyService: Sendable {
   let configuration: KinveyConfiguration
   let endpoint: KinveyEndpoint
   let transport: Transport
-  let extensions = BackendExtensions()
+  let extensions: BackendExtensions
   private let deviceInfo: String
   private let session: KinveySession
   let debug: @Sendable (() -> String) -> Void
@@ -22,11 +22,13 @@ package final class KinveyService: Sendable {
   package init(
     _ configuration: KinveyConfiguration, _ transport: Transport,
     session: @escaping KinveySession,
+    memory: (_ host: String) -> BackendMemory = { _ in .none },
     debug: @escaping @Sendable (() -> String) -> Void = { _ in }
   ) throws(StoreError) {
     self.configuration = configuration
     self.endpoint = try KinveyEndpoint(configuration)
     self.transport = transport
+    extensions = BackendExtensions(memory(endpoint.host))
     deviceInfo = KinveyHeaders.deviceInfo(configuration.version)
     self.session = session
     self.debug = debug
@@ -70,6 +72,15 @@ package final class KinveyService: Sendable {
       maxBytes: configuration.maxBytes(of: answer))
   }
 
+  /// Throws unless an answer that claims success comes from the backend, as far as its headers tell.
+  func check(_ head: HTTPHead) throws(StoreError) {
+    guard extensions.isForeign(head) else { return }
+    throw KinveyErrors.unusable(
+      head,
+      "The answer does not come from the backend: it lacks the headers that the backend's answers have."
+    )
+  }
+
   /// Sends one request and returns its answer, which has a status of success and is no larger than its kind allows.
   /// Whether it is the backend's shows in its form: see `Provenance`.
   func exchange(
@@ -83,6 +94,7 @@ package final class KinveyService: Sendable {
     guard response.head.isSuccess else {
       throw KinveyErrors.error(response.head, response.body, hiding: headers.secrets)
     }
+    try check(response.head)
     return response
   }
 }

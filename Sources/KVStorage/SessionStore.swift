@@ -3,7 +3,7 @@ internal import KVJSON
 internal import KVSQLite
 package import KVSync
 
-/// What an application remembers apart from its data: who is logged in, tag by tag.
+/// What an application remembers apart from its data: who is logged in, tag by tag, and what its backend can do.
 ///
 /// A small file of its own, for all tags, which survives the end of each. Safe from any thread and several
 /// processes; each call is one transaction, durable when it returns.
@@ -40,6 +40,7 @@ package final class SessionStore: Sendable {
   private static func user(of tag: String) -> String { "user/\(tag)" }
   private static func ending(of tag: String) -> String { "ending/\(tag)/" }
   private static let former = "former"
+  private static func backend(at address: String) -> String { "backend/\(address)" }
 
   /// "KVU1": a tag's file is no session, and the other way round.
   private static let applicationId: Int32 = 0x4B56_5531
@@ -108,6 +109,18 @@ package final class SessionStore: Sendable {
   package func forget(ending token: String) throws(StoreError) {
     try write { (db: borrowing Connection) throws(SQLiteError) in
       try Self.delete(Self.ending(of: tag) + token, on: db)
+    }
+  }
+
+  /// What was noted of the backend at an address, for all tags; nil: nothing, or it cannot be read.
+  package func backend(at address: String) -> String? {
+    (try? value(of: Self.backend(at: address))) ?? nil
+  }
+
+  /// Notes something of the backend at an address, unless the file cannot be written.
+  package func note(_ text: String, backendAt address: String) {
+    try? write { (db: borrowing Connection) throws(SQLiteError) in
+      try Self.set(Self.backend(at: address), to: text, on: db)
     }
   }
 

@@ -22,10 +22,11 @@ struct Backend {
 /// Runs `body` against a backend on which the user of the token `tok` is active.
 func withBackend(
   token: String? = "tok", change: (inout KinveyConfiguration) -> Void = { _ in },
+  memory: BackendMemory = .none,
   _ reply: @escaping @Sendable (ScriptedRequest) -> ScriptedReply,
   run body: (Backend) throws -> Void
 ) throws {
-  try withScript(token: token, change: change) {
+  try withScript(token: token, change: change, memory: memory) {
     $1.send(reply($0))
   } run: {
     try body($0)
@@ -35,6 +36,7 @@ func withBackend(
 /// The same with full command over the connection.
 func withScript(
   token: String? = "tok", change: (inout KinveyConfiguration) -> Void = { _ in },
+  memory: BackendMemory = .none,
   _ script: @escaping ScriptedServer.Script, run body: (Backend) throws -> Void
 ) throws {
   let server = try ScriptedServer(script)
@@ -44,7 +46,8 @@ func withScript(
   var configuration = KinveyConfiguration(
     host: server.url + "/", appKey: "kid_x1", appSecret: "sec", version: "1.2.3")
   change(&configuration)
-  let service = try KinveyService(configuration, transport) { token }
+  let service = try KinveyService(
+    configuration, transport, session: { token }, memory: { _ in memory })
   try body(Backend(server: server, service: service))
 }
 

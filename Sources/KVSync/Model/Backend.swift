@@ -53,19 +53,41 @@ package struct BackendContext: Sendable {
   /// Writes a line to the client's debug log, which is put together only if somebody listens. It must have nothing that
   /// would let a reader act for the user.
   package var debug: @Sendable (() -> String) -> Void
+  /// What was learned of the backend at an address, and is to be known at the next start.
+  package var memory: @Sendable (_ address: String) -> BackendMemory
   /// Where a custom store is to look for its data.
   package var location: StoreLocation
 
   package init(
     appKey: String, location: StoreLocation? = nil,
     token: @escaping @Sendable () throws(StoreError) -> String? = { nil },
-    debug: @escaping @Sendable (() -> String) -> Void = { _ in }
+    debug: @escaping @Sendable (() -> String) -> Void = { _ in },
+    memory: @escaping @Sendable (_ address: String) -> BackendMemory = { _ in .none }
   ) {
     self.appKey = appKey
     self.location = location ?? StoreLocation(appKey: appKey)
     self.token = token
     self.debug = debug
+    self.memory = memory
   }
+}
+
+/// A text in which a backend's room notes what it has learned of the backend. It is stored with the data. Safe from any thread.
+package struct BackendMemory: Sendable {
+  /// Nil: nothing was noted, or it cannot be read.
+  package let recall: @Sendable () -> String?
+  /// A text that cannot be stored is learned again after the next start.
+  package let remember: @Sendable (String) -> Void
+
+  package init(
+    recall: @escaping @Sendable () -> String?, remember: @escaping @Sendable (String) -> Void
+  ) {
+    self.recall = recall
+    self.remember = remember
+  }
+
+  /// Remembers nothing.
+  package static let none = BackendMemory(recall: { nil }, remember: { _ in })
 }
 
 /// Opens a backend for one client. Makes no request; the client closes what it gives.

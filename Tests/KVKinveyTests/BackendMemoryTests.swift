@@ -1,0 +1,87 @@
+import KVBase
+import KVJSON
+import KVKinvey
+import KVQuery
+import KVSync
+import KVTestSupport
+import Testing
+
+@Suite("What a client remembers of its backend") struct BackendMemoryTests {
+  private static let marks = [(name: "X-Kinvey-Request-Id", value: "1")]
+  private static let revision = (name: "ETag", value: "\"2024-01-02T03:04:05.678Z\"")
+
+  /// Runs requests in a client that remembers `text`; gives what it remembers afterwards.
+  private func memory(
+    _ text: String?, _ reply: ScriptedReply, run body: (Backend) throws -> Void
+  ) throws -> String? {
+    let noted = Monitor(text)
+    let memory = BackendMemory(recall: { noted.withLock { $0 } }) { text in
+      noted.withLock { $0 = text }
+    }
+    try withBackend(memory: memory, { _ in reply }, run: body)
+    return noted.withLock { $0 }
+  }
+
+  private func update(_ backend: Backend) -> Result<RemoteOutcome, StoreError>? {
+    backend.remote.outcome(.update(id: "a", bytes(#"{"_id":"a"}"#)))
+  }
+
+  @Test("is what its answers have shown, from one start to the next") func learning() throws {
+    let reply = ScriptedReply(200, headers: Self.marks + [Self.revision], #"{"_id":"a"}"#)
+    let noted = try memory(nil, reply) { backend in
+      #expect(!backend.remote.keepsConditions)
+      _ = try update(backend)?.get()
+      #expect(backend.remote.keepsConditions)
+    }
+    #expect(noted == "marks conditions")
+    let server = [(name: "X-Kvstored-Batch", value: "100"), ("X-Kvstored-Write-Tokens", "30")]
+    let all = try memory(noted, ScriptedReply(200, headers: Self.marks + server, #"{"count":1}"#)) {
+      backend in
+      #expect(backend.remote.keepsConditions && !backend.remote.keepsTokens)
+      _ = try backend.remote.count(Query(), in: "notes", call: Call())
+    }
+    #expect(all == "marks conditions tokens")
+  }
+
+  @Test("is forgotten when another backend answers in its place") func unlearning() throws {
+    let reply = ScriptedReply(200, headers: Self.marks, #"{"_id":"a"}"#)
+    let noted = try memory("marks conditions tokens later", reply) { backend in
+      #expect(backend.remote.keepsConditions && backend.remote.keepsTokens)
+      _ = try update(backend)?.get()
+      #expect(!backend.remote.keepsConditions && !backend.remote.keepsTokens)
+    }
+    #expect(noted == "marks")
+  }
+
+  @Test("tells it from others, whose answers have no marks") func strangers() throws {
+    for (reply, isList) in [
+      (ScriptedReply(204), false), (ScriptedReply(200, #"{"count":3}"#), false),
+      (ScriptedReply(200, #"{"_id":"a"}"#), false), (ScriptedReply(200, "[]"), true),
+    ] {
+      for text in ["marks", nil] as [String?] {
+        _ = try memory(text, reply) { backend in
+          var errors: [StoreError?] = []
+          if isList {
+            errors.append(failure { () throws(StoreError) in try backend.remote.read() })
+            errors.append(
+              failure { () throws(StoreError) in
+                try backend.remote.find(ids: ["a"], in: "notes", call: Call()) { _ in }
+              })
+          } else if reply.status == 204 {
+            errors.append(backend.remote.outcome(.delete(id: "a"))?.failure)
+            errors.append(
+              failure { () throws(StoreError) in
+                try backend.remote.remove(Query(), in: "notes", call: Call())
+              })
+          } else {
+            errors.append(update(backend)?.failure)
+          }
+          let isKnown = text != nil
+          for error in errors where isKnown {
+            #expect(error?.kind == .proto && error?.isFromStranger == true, "\(reply)")
+          }
+        }
+      }
+    }
+  }
+}
