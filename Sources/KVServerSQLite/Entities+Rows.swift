@@ -11,6 +11,10 @@ extension Entities {
     _ write: EntityWrite, in collection: EntityCollection, for viewer: Viewer,
     on connection: borrowing Connection, at now: Timestamp, changes: inout LiveChanges
   ) throws(SQLiteError) -> Result<WrittenEntity?, ServerError> {
+    let log = WriteTokens(collection, viewer)
+    if let token = write.token, let done = try log.find(token, of: write.id, on: connection) {
+      return try answer(done, to: write.id, in: collection, for: viewer, on: connection)
+    }
     var stored = StoredEntity.missing
     var row: Int64 = 0
     let step: WriteStep
@@ -26,7 +30,27 @@ extension Entities {
     } catch {
       return .failure(error)
     }
-    return try carryOut(step, write.id, row: row, in: collection, on: connection, changes: &changes)
+    let result = try carryOut(
+      step, write.id, row: row, in: collection, on: connection, changes: &changes)
+    if let token = write.token, case .success = result {
+      try log.add(step.done, token, of: write.id, on: connection)
+    }
+    return result
+  }
+
+  /// The answer to a write that was carried out before.
+  private func answer(
+    _ done: DoneWrite, to id: String, in collection: EntityCollection, for viewer: Viewer,
+    on connection: borrowing Connection
+  ) throws(SQLiteError) -> Result<WrittenEntity?, ServerError> {
+    func look(_ access: RowAccess) throws(SQLiteError) -> StoredVersion? {
+      let rows = try connection.statement(collection.look(id, access))
+      guard case .found(let version) = try Self.stored(rows, isDelete: false).0 else { return nil }
+      return version
+    }
+    let stored = try look(RowAccess(rule: .always, user: ""))
+    let readable = try viewer.accessToRead.flatMap(look)
+    return done.answer(id, stored: stored, mayRead: readable != nil, in: collection.name)
   }
 
   /// What a look-up in order to write has found, and the number of its row.

@@ -247,6 +247,18 @@ final class Histories: CollectionStore {
         }
       }
     }
+    try forgetTokens()
+  }
+
+  /// Forgets the tokens of writes that are older than every history, in steps.
+  private func forgetTokens() throws(ServerError) {
+    let days = collections.all.map { collection in
+      if case .on(_, let days) = collection.history { days } else { 0 }
+    }
+    let limit = KnownHistory.start(days: max(WriteToken.minDays, days.max() ?? 0, defaultDays))
+    while try entities.write({ (connection, _) throws(SQLiteError) in
+      try WriteTokens.forget(before: limit, on: connection)
+    }) {}
   }
 
   /// The earliest moment from which on all changes are known; nil without a history.

@@ -193,6 +193,21 @@ enum SQLiteSchema {
         UPDATE session SET began = CAST(strftime('%s', 'now') AS INTEGER) * 1000;
         UPDATE session SET expires = began + 2592000000 WHERE expires IS NULL;
         """),
+    // The writes that had a token, see `WriteTokens`. `high` and `low`: the halves of the write's key.
+    Database.Migration(
+      sql: """
+        CREATE TABLE write_token (
+          n INTEGER PRIMARY KEY,
+          app INTEGER NOT NULL,
+          high INTEGER NOT NULL,
+          low INTEGER NOT NULL,
+          owner INTEGER NOT NULL,
+          -- The version that the write made.
+          at INTEGER NOT NULL,
+          -- 0 deleted, 1 created, 2 replaced.
+          kind INTEGER NOT NULL,
+          UNIQUE (high, low, owner, app));
+        """),
   ]
 
   /// Puts the groups that access lists name into the columns of rows that were written by a version without groups.

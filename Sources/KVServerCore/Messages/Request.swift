@@ -60,7 +60,7 @@ package struct Request: Sendable {
 package enum Header: Int, CaseIterable, Sendable {
   case authorization, apiVersion, requestId, includeItemsCount, contentLength, host, ifMatch
   case ifNoneMatch, deleteEntireCollection, retainMetadata, transferEncoding, forwardedFor
-  case damaged, explain, plainRequestId, origin, requestedMethod, requestedHeaders
+  case writeToken, damaged, explain, plainRequestId, origin, requestedMethod, requestedHeaders
   case contentEncoding
 
   package var name: StaticString {
@@ -77,6 +77,7 @@ package enum Header: Int, CaseIterable, Sendable {
     case .retainMetadata: "X-Kinvey-Retain-Collection-Metadata"
     case .transferEncoding: "Transfer-Encoding"
     case .forwardedFor: "X-Forwarded-For"
+    case .writeToken: "X-Kvstored-Write-Token"
     case .damaged: "X-Kvstored-Damaged"
     case .explain: "X-Kvstored-Explain"
     case .plainRequestId: "X-Request-Id"
@@ -101,9 +102,8 @@ package enum Header: Int, CaseIterable, Sendable {
     switch self {
     case .authorization, .contentLength, .host, .transferEncoding: true
     case .apiVersion, .requestId, .includeItemsCount, .ifMatch, .ifNoneMatch,
-      .deleteEntireCollection, .retainMetadata, .forwardedFor, .damaged, .explain, .plainRequestId,
-      .origin,
-      .requestedMethod, .requestedHeaders, .contentEncoding:
+      .deleteEntireCollection, .retainMetadata, .forwardedFor, .writeToken, .damaged, .explain,
+      .plainRequestId, .origin, .requestedMethod, .requestedHeaders, .contentEncoding:
       false
     }
   }

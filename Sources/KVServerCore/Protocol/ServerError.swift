@@ -53,6 +53,8 @@ package struct ServerError: Error, Sendable, Equatable {
     case writesToCollectionDisallowed = "WritesToCollectionDisallowed"
     case missingConfiguration = "MissingConfiguration"
     case entityNotFound = "EntityNotFound"
+    /// A write was carried out by an earlier request; what it wrote is not there any more.
+    case entityGone = "EntityGone"
     case appNotFound = "AppNotFound"
     case userNotFound = "UserNotFound"
     case collectionNotFound = "CollectionNotFound"
@@ -90,6 +92,7 @@ extension ServerError.Code {
       .routeNotFound:
       404
     case .methodNotAllowed: 405
+    case .entityGone: 410
     case .userAlreadyExists, .staleRequest: 409
     case .payloadTooLarge: 413
     case .unsupportedMediaType: 415
@@ -123,6 +126,7 @@ extension ServerError.Code {
     case .writesToCollectionDisallowed: "This collection cannot be written to."
     case .missingConfiguration: "This feature is not configured for this app or collection."
     case .entityNotFound: "There is no such entity in this collection."
+    case .entityGone: "The entity was written, and has been deleted since."
     case .appNotFound: "There is no such app."
     case .userNotFound: "This user does not exist for this app backend."
     case .collectionNotFound: "This collection not found for this app backend."

@@ -233,9 +233,11 @@ extension EntityWrite {
     Result { () throws(ServerError) in
       do throws(ServerError) {
         switch self {
-        case .create: return .create(try Service.draft(Payload(json)))
+        case .create:
+          return EntityWrite.create(try Service.draft(Payload(json))).with(token)
         case .put(let draft, if: let condition):
-          return .put(try Service.draft(Payload(json), id: draft.id), if: condition)
+          let draft = try Service.draft(Payload(json), id: draft.id)
+          return EntityWrite.put(draft, if: condition).with(token)
         case .delete: return self
         }
       } catch {

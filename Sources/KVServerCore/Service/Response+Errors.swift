@@ -28,6 +28,7 @@ extension Response {
     headers.append(("X-Kinvey-Request-Id", call.request.id))
     headers.append(("X-Kinvey-API-Version", String(call.apiVersion)))
     headers.append(Service.batchHeader)
+    headers.append(Service.tokensHeader)
   }
 }
 

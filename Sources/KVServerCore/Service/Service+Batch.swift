@@ -13,6 +13,7 @@ extension Service {
       (bytes) throws(ServerError) in
       try BatchElement.read(bytes)
     }
+    writes = try Self.tokened(writes, call)
     // Of several writes of an entity the first one counts that is not refused anyway.
     let ids = writes.compactMap { try? $0.get().id }
     if viewer == nil, Set(ids.map { RecordID($0) }).count < ids.count {

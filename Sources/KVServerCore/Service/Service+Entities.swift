@@ -6,6 +6,10 @@ internal import KVQuery
 extension Service {
   /// How many entities one request may insert, or write as a batch.
   static let maxInserts = 100
+  /// For how many days the tokens of writes are remembered.
+  static let tokensHeader = (
+    name: "X-Kvstored-Write-Tokens", value: String(WriteToken.minDays)
+  )
 
   func collection(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
@@ -28,7 +32,8 @@ extension Service {
     case .delete:
       _ = try earlyViewer(call, name)?.rule(for: .delete)
       let condition = try Self.precondition(call)
-      _ = try perform(.delete(id: id, if: condition), for: call, in: name)
+      let token = try Self.token(call)
+      _ = try perform(.delete(id: id, if: condition, token: token), for: call, in: name)
       return Response.json(200, ["count": 1])
     default:
       return try fetch(call, in: name, id: id) { (call) throws(ServerError) in
@@ -150,7 +155,8 @@ extension Service {
   {
     _ = try earlyViewer(call, name)?.rule(for: .create)
     if Self.isArray(call.body) { return try createMany(call, name) }
-    let draft = try Self.draft(call.body)
+    var draft = try Self.draft(call.body)
+    draft.token = try Self.token(call)
     guard let written = try perform(.create(draft), for: call, in: name)
     else { throw ServerError(.internalErrorRetry) }
     var response = Response.json(201, written.body)
@@ -167,7 +173,7 @@ extension Service {
         .featureUnavailable, "inserting several entities needs X-Kinvey-API-Version 5 or later")
     }
     let drafts = try Self.drafts(call.body, limit: Self.maxInserts)
-    let writes = drafts.map { $0.map { EntityWrite.create($0) } }
+    let writes = try Self.tokened(drafts.map { $0.map { EntityWrite.create($0) } }, call)
     let results = try perform(writes, for: call, in: name)
     // Where the store has found out who asks, it says so of each: nothing was created.
     if call.proven == nil, case .failure(let error)? = results.first(where: { $0.isRefused }) {
@@ -180,7 +186,8 @@ extension Service {
     -> Response
   {
     _ = try earlyViewer(call, name)?.rule(for: .update)
-    let draft = try Self.draft(call.body, id: id)
+    var draft = try Self.draft(call.body, id: id)
+    draft.token = try Self.token(call)
     let condition = try Self.precondition(call)
     guard let written = try perform(.put(draft, if: condition), for: call, in: name)
     else { throw ServerError(.internalErrorRetry) }
@@ -261,6 +268,20 @@ extension Service {
   static func precondition(_ call: AuthenticatedRequest) throws(ServerError) -> Precondition {
     try Precondition(
       ifMatch: call.request.headers[.ifMatch], ifNoneMatch: call.request.headers[.ifNoneMatch])
+  }
+
+  /// The token of a request that writes one entity.
+  static func token(_ call: AuthenticatedRequest) throws(ServerError) -> WriteToken? {
+    try WriteToken.read(call.request.headers[.writeToken], count: 1)[0]
+  }
+
+  /// The writes of a request with the tokens that its header has for them.
+  static func tokened(
+    _ writes: [Result<EntityWrite, ServerError>], _ call: AuthenticatedRequest
+  ) throws(ServerError) -> [Result<EntityWrite, ServerError>] {
+    guard let header = call.request.headers[.writeToken] else { return writes }
+    let tokens = try WriteToken.read(header, count: writes.count)
+    return zip(writes, tokens).map { write, token in write.map { $0.with(token) } }
   }
 
   /// When a read began, and which data it read: what "changed since" is asked with.

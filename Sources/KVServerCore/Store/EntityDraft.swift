@@ -8,6 +8,8 @@ package struct EntityDraft: Sendable {
   private var stem: [UInt8]
   /// The `_acl` that the client sent; nil: none.
   package var acl: ACL?
+  /// By which a repeated write is recognised; nil: by nothing.
+  package var token: WriteToken?
   /// Members of `_kmd` besides the times.
   package var metadata = JSONObject()
 

@@ -6,12 +6,33 @@ package enum EntityWrite: Sendable {
   case create(EntityDraft)
   /// Creates the entity or replaces it.
   case put(EntityDraft, if: Precondition)
-  case delete(id: String, if: Precondition)
+  case delete(id: String, if: Precondition, token: WriteToken? = nil)
 
   package var id: String {
     switch self {
     case .create(let draft), .put(let draft, _): draft.id
-    case .delete(let id, _): id
+    case .delete(let id, _, _): id
+    }
+  }
+
+  /// By which it is recognised when it is repeated.
+  package var token: WriteToken? {
+    switch self {
+    case .create(let draft), .put(let draft, _): draft.token
+    case .delete(_, _, let token): token
+    }
+  }
+
+  /// The same write with a token.
+  package func with(_ token: WriteToken?) -> EntityWrite {
+    switch self {
+    case .create(var draft):
+      draft.token = token
+      return .create(draft)
+    case .put(var draft, let condition):
+      draft.token = token
+      return .put(draft, if: condition)
+    case .delete(let id, let condition, _): return .delete(id: id, if: condition, token: token)
     }
   }
 

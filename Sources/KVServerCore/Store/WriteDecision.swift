@@ -80,14 +80,49 @@ extension EntityWrite {
         replacing: version, for: viewer, at: times.change(after: version.modified))
       return .update(record, changesAccess: draft.acl != nil)
     case (.delete, .missing): throw ServerError(.entityNotFound)
-    case (.delete(_, let condition), .found(let version)):
+    case (.delete(_, let condition, _), .found(let version)):
       try condition.check(version.modified)
       return .delete(at: times.deletion(after: version.modified))
     }
   }
 }
 
+extension WriteStep {
+  /// What is remembered of it.
+  package var done: DoneWrite {
+    switch self {
+    case .insert(let record): DoneWrite(.created, at: record.modified)
+    case .update(let record, _): DoneWrite(.replaced, at: record.modified)
+    case .delete(let time): DoneWrite(.deleted, at: time)
+    }
+  }
+}
+
+extension DoneWrite {
+  /// The answer to the same write, sent again: as to the first, with what has become of the entity since. `stored`: what there
+  /// is of it. What the write itself has stored is shown to its sender, and anything else only if they may read it.
+  package func answer(
+    _ id: String, stored: StoredVersion?, mayRead: Bool, in collection: String
+  ) -> Result<WrittenEntity?, ServerError> {
+    guard kind != .deleted else { return .success(nil) }
+    guard let stored, mayRead || stored.modified == at else {
+      return .failure(ServerError(.entityGone, "an earlier request has written it"))
+    }
+    guard stored.isIntact else { return .failure(.damaged(id, in: collection)) }
+    return .success(
+      WrittenEntity(
+        id: id, body: stored.body, acl: ACL(of: stored.body), modified: stored.modified,
+        isNew: kind == .created))
+  }
+}
+
 extension Viewer {
+  /// The permission to read a stored entity; nil: this viewer may read none.
+  package var accessToRead: RowAccess? {
+    guard let rule = try? rule(for: .read) else { return nil }
+    return RowAccess(rule: rule, user: user)
+  }
+
   /// The permission that a write of the stored entity needs; nil: nothing, a create looks when it inserts.
   package func access(for write: EntityWrite) -> Result<RowAccess?, ServerError> {
     Result { () throws(ServerError) in

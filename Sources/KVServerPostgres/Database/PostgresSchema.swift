@@ -208,5 +208,21 @@ enum PostgresSchema {
       "UPDATE session SET began = (extract(epoch FROM clock_timestamp()) * 1000)::int8",
       "UPDATE session SET expires = began + 2592000000 WHERE expires IS NULL",
     ],
+    // The writes that had a token, see `WriteTokens`. `high` and `low`: the halves of the write's key.
+    [
+      """
+      CREATE TABLE write_token (
+        n int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        app int8 NOT NULL,
+        high int8 NOT NULL,
+        low int8 NOT NULL,
+        owner int8 NOT NULL,
+        -- The version that the write made.
+        at int8 NOT NULL,
+        -- 0 deleted, 1 created, 2 replaced.
+        kind int8 NOT NULL,
+        UNIQUE (high, low, owner, app))
+      """
+    ],
   ]
 }

@@ -11,6 +11,8 @@ struct EntityWriter {
   let number: Int64
   /// The stored rows, by id.
   private var stored: [RecordID: StoredRow] = [:]
+  /// What is known of the writes that have a token.
+  var tokens: WriteTokens
   private var changes: LiveChanges
   private var now: Timestamp { transaction.now }
 
@@ -22,6 +24,7 @@ struct EntityWriter {
     self.collection = collection
     self.number = number
     changes = LiveChanges(rule: collection.permissions.read)
+    tokens = WriteTokens(collection.key)
     guard let rows else { return }
     for row in 0..<rows.count {
       let found = StoredRow(rows, row)
@@ -44,6 +47,12 @@ struct EntityWriter {
     _ write: EntityWrite, for viewer: Viewer
   ) throws(PostgresError) -> Result<WrittenEntity?, ServerError> {
     let row = stored[RecordID(write.id)]
+    if let done = tokens.find(write, by: viewer) {
+      let access = viewer.accessToRead.map { NamedAccess(access: $0, groups: collection.groups) }
+      let mayRead = row.flatMap { row in access?.allows(row) } ?? false
+      return done.answer(
+        write.id, stored: row?.version, mayRead: mayRead, in: collection.key.name)
+    }
     let step: WriteStep
     do throws(ServerError) {
       let access = try viewer.access(for: write).get()
@@ -54,6 +63,7 @@ struct EntityWriter {
     } catch {
       return .failure(error)
     }
+    tokens.add(step.done, write, by: viewer, in: transaction)
     switch step {
     case .insert(let record):
       try insert(record)

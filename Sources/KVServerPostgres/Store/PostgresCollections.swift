@@ -197,6 +197,12 @@ final class PostgresCollections: CollectionStore {
     }
   }
 
+  /// Forgets the tokens of writes that are older than every history, in steps.
+  func forgetTokens() throws(PostgresError) {
+    let statement = WriteTokens.forget(defaultDays: defaults.historyDays)
+    while Int64(try database.read(statement).changes) == WriteToken.forgottenAtOnce {}
+  }
+
   // MARK: Parts
 
   /// Changes the settings of a collection, which is made if there is none.

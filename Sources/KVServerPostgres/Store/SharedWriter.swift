@@ -17,12 +17,12 @@ final class SharedWriter: Sendable {
 
     fileprivate var ids: [String] { writes.compactMap { try? $0.get().id } }
 
-    /// What it has to know, in two statements.
+    /// What it has to know: the collection, the rows that it may meet, and what is known of its tokens, if it has any.
     fileprivate var reading: [SQL] {
       [
         CollectionState.select(key, for: claim, [.indexes, .listeners]),
         StoredRow.select(ids, in: key),
-      ]
+      ] + [WriteTokens.select(writes, in: key)].compactMap { $0 }
     }
   }
 
@@ -165,26 +165,30 @@ final class SharedWriter: Sendable {
   private func transact(_ jobs: [Job]) throws(PostgresError) -> [Results] {
     // Among several, somebody without a session finds that out with the collection.
     let claim = jobs.count == 1 ? jobs[0].claim : .principal(.master)
+    let reading = jobs.map(\.reading)
     return try writer.transact(
-      app: jobs[0].key.app, for: claim, reading: jobs.flatMap(\.reading)
+      app: jobs[0].key.app, for: claim, reading: Array(reading.joined())
     ) { (transaction, rows) throws(PostgresError) in
       var transaction = transaction
       var results: [Results] = []
+      var rest = rows[...]
       for (index, job) in jobs.enumerated() {
-        var state = rows[2 * index]
+        let rows = Array(rest.prefix(reading[index].count))
+        rest = rest.dropFirst(rows.count)
+        var state = rows[0]
         if index > 0, collections.state(job.key, state, for: job.claim).number == nil {
           // One before it may have made the collection.
-          state = try transaction.run(job.reading[0])
+          state = try transaction.run(reading[index][0])
         }
-        results.append(try perform(job, over: rows[2 * index + 1], state, in: &transaction))
+        results.append(try perform(job, over: Array(rows[1...]), state, in: &transaction))
       }
       return results
     }
   }
 
-  /// `rows`: those that it may meet; `state`: what was read of the collection.
+  /// `rows`: those that it may meet, then those of tokens; `state`: what was read of the collection.
   private func perform(
-    _ job: Job, over rows: ResultRows, _ state: ResultRows,
+    _ job: Job, over rows: [ResultRows], _ state: ResultRows,
     in transaction: inout AppWriter.Transaction
   ) throws(PostgresError) -> Results {
     var state = collections.state(job.key, state, for: job.claim)
@@ -196,7 +200,8 @@ final class SharedWriter: Sendable {
     guard let number = state.number else {
       return .success(job.writes.map { $0.flatMap { _ in .failure(ServerError(.entityNotFound)) } })
     }
-    var entities = EntityWriter(transaction, state, number: number, stored: rows)
+    var entities = EntityWriter(transaction, state, number: number, stored: rows[0])
+    entities.tokens = WriteTokens(job.key, rows.count > 1 ? rows[1] : nil)
     var results: [Result<WrittenEntity?, ServerError>] = []
     for write in job.writes {
       switch write {

@@ -51,6 +51,7 @@ final class Upkeep: Sendable {
         AND at < least(app.clock, (extract(epoch FROM clock_timestamp()) * 1000)::int8)
           - \(bind: Self.markAge)
       """)
+    try collections.forgetTokens()
     try measure()
   }
 }

@@ -39,6 +39,23 @@ import Testing
         == (try a.send(as: ana, "GET", path + "/a")).headers["x-kvstored-data-epoch"])
   }
 
+  @Test("carry out a write once that arrives at both at the same time with one token")
+  func tokens() throws {
+    let base = try #require(
+      a.send(as: ana, "PUT", path + "/a", body: #"{"n":0}"#).expect(201).headers["etag"])
+    let headers = [
+      ("Authorization", ana.authorization ?? ""), ("If-Match", base),
+      ("X-Kvstored-Write-Token", "same"),
+    ]
+    let (ports, path) = ([a.port, b.port], path)
+    let answers = concurrently(8) { number -> JSONValue? in
+      HTTPClient(port: ports[number % 2])?.send(
+        "PUT", path + "/a", headers: headers, body: Array(#"{"n":1}"#.utf8))?.json
+    }
+    #expect(answers.count == 8)
+    #expect(answers.allSatisfy { $0 == answers[0] && $0["n"] == 1 })
+  }
+
   @Test("know of a session that has ended on another for the next request")
   func sessions() throws {
     try b.send(as: ana, "GET", "/user/kid/_me").expect(200)
