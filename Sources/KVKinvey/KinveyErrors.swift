@@ -29,7 +29,9 @@ enum KinveyErrors {
     var error = StoreError(kind(of: answer), message(for: answer))
     error.answer = answer
     error.statedClass = failureClass(of: error.kind, answer)
-    error.changedNothing = answer.error != nil && (400..<500).contains(answer.status)
+    error.wasCarriedOut = answer.error == "EntityGone"
+    error.changedNothing =
+      answer.error != nil && (400..<500).contains(answer.status) && !error.wasCarriedOut
     return error
   }
 
@@ -162,7 +164,7 @@ enum KinveyErrors {
     guard let error = answer.error else { return kind(ofStranger: answer.status) }
     switch error {
     case "EntityNotFound", "CollectionNotFound", "AppNotFound", "UserNotFound", "BlobNotFound",
-      "DataLinkEntityNotFound":
+      "DataLinkEntityNotFound", "EntityGone":
       return .notFound
     case "UserAlreadyExists", "StaleRequest", "DuplicateEndUsers": return .conflict
     case "InvalidCredentials": return .unauthorized

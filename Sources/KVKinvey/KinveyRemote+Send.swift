@@ -26,7 +26,8 @@ extension KinveyRemote {
       cancellation: call.cancellation
     ) { (number) throws(TransportError) in
       do throws(StoreError) {
-        return try request(for: writes[indices[number]], in: collection, headers: headers)
+        return try request(
+          for: writes[indices[number]], in: collection, headers: headers, tokens: call.tokens)
       } catch {
         throw TransportError.outOfMemory
       }
@@ -47,28 +48,40 @@ extension KinveyRemote {
   }
 
   private func request(
-    for write: RemoteWrite, in collection: String, headers: KinveyHeaders
+    for write: RemoteWrite, in collection: String, headers: KinveyHeaders,
+    tokens: [RecordID: String]
   ) throws(StoreError) -> HTTPRequest {
     func url(_ id: String...) -> String { service.endpoint.url(.data, [collection] + id) }
     return switch write {
     case .create(let entity):
       service.request(
-        "POST", url(), headers: headers, body: Self.body(entity, creating: write.created))
+        "POST", url(), headers: headers, body: Self.body(entity, creating: write.created)
+      ).with(tokens.list(for: [MultiInsert.id(of: entity)]))
     case .createMany(let entities):
       try service.request(
         "POST", url(), headers: headers,
-        body: Self.body(entities.jsonArray(or: StoreError.noMemory), creating: write.created))
+        body: Self.body(entities.jsonArray(or: StoreError.noMemory), creating: write.created)
+      ).with(service.extensions.keepsTokens ? tokens.list(for: entities.map(MultiInsert.id)) : nil)
     case .update(let id, let entity, let condition, _):
-      service.request("PUT", url(id), headers: headers, body: .bytes(entity)).with(condition)
+      service.request("PUT", url(id), headers: headers, body: body(entity, if: condition))
+        .with(condition).with(tokens[RecordID(id)])
     case .delete(let id, _) where KinveyEndpoint.Family.data.hasOperation(id):
       service.request("DELETE", self.url(of: id, in: collection), headers: headers)
     case .delete(let id, let condition):
-      service.request("DELETE", url(id), headers: headers).with(condition)
+      service.request("DELETE", url(id), headers: headers)
+        .with(condition).with(tokens[RecordID(id)])
     case .batch(let writes):
       try service.request(
         "POST", url("_batch"), headers: headers,
-        body: Self.body(WriteBatch.body(of: writes), creating: write.created))
+        body: Self.body(WriteBatch.body(of: writes), creating: write.created)
+      ).with(tokens.list(for: writes.map(\.id)))
     }
+  }
+
+  /// A backend that compares versions and keeps no tokens takes an update that is sent again for a conflict: so the transport
+  /// must not do that unnoticed.
+  private func body(_ entity: [UInt8], if condition: RemoteCondition) -> HTTPBody {
+    condition == .none || !keepsConditions || keepsTokens ? .bytes(entity) : .once(entity)
   }
 
   /// A create that is repeated is recognised by its id. Without one it would happen twice.
@@ -77,6 +90,15 @@ extension KinveyRemote {
   }
 
   // MARK: Outcomes
+
+  private func outcome(
+    of write: RemoteWrite, _ result: Result<HTTPResponse, TransportError>, hiding secrets: [String]
+  ) -> Result<RemoteOutcome, StoreError> {
+    if case .success(let response) = result, response.head.isSuccess {
+      do throws(StoreError) { try service.check(response.head) } catch { return .failure(error) }
+    }
+    return Self.outcome(of: write, result, hiding: secrets)
+  }
 
   private static func outcome(
     of write: RemoteWrite, _ result: Result<HTTPResponse, TransportError>, hiding secrets: [String]
@@ -102,15 +124,6 @@ extension KinveyRemote {
     } catch {
       return .failure(error)
     }
-  }
-
-  private func outcome(
-    of write: RemoteWrite, _ result: Result<HTTPResponse, TransportError>, hiding secrets: [String]
-  ) -> Result<RemoteOutcome, StoreError> {
-    if case .success(let response) = result, response.head.isSuccess {
-      do throws(StoreError) { try service.check(response.head) } catch { return .failure(error) }
-    }
-    return Self.outcome(of: write, result, hiding: secrets)
   }
 
   private static func outcome(
@@ -140,6 +153,14 @@ extension KinveyRemote {
 }
 
 extension HTTPRequest {
+  /// The same with a token by which our server recognises it when it comes again; others ignore that.
+  func with(_ token: String?) -> HTTPRequest {
+    guard let token else { return self }
+    var request = self
+    request.headers.append(HTTPHeader("X-Kvstored-Write-Token", token))
+    return request
+  }
+
   /// The same, to be carried out only if the condition holds: an extension of our server, which others
   /// ignore.
   func with(_ condition: RemoteCondition) -> HTTPRequest {
@@ -176,6 +197,15 @@ extension StoreError {
   fileprivate var saysNoSuchRoute: Bool { answer?.status == 404 && answer?.error == "NotFound" }
 }
 
+extension [RecordID: String] {
+  /// The tokens of writes to these entities, as the header of a request takes them; nil: none has one.
+  fileprivate func list(for ids: [String?]) -> String? {
+    let tokens = ids.map { id in id.flatMap { self[RecordID($0)] } }
+    guard tokens.contains(where: { $0 != nil }) else { return nil }
+    return tokens.map { $0 ?? "" }.joined(separator: ",")
+  }
+}
+
 extension RemoteWrite {
   /// Why it cannot be sent: no URL leads to what it changes.
   fileprivate var urlError: StoreError? {
@@ -184,6 +214,15 @@ extension RemoteWrite {
     case .update(let id, _, _, _): KinveyEndpoint.Family.data.error(ofID: id)
     // One that is named like an operation is deleted by a query.
     case .delete(let id, _): id.isEmpty ? KinveyEndpoint.Family.data.error(ofID: id) : nil
+    }
+  }
+
+  /// The id of the one entity that it writes; nil: the backend chooses it, or there are several.
+  fileprivate var id: String? {
+    switch self {
+    case .create(let entity): MultiInsert.id(of: entity)
+    case .update(let id, _, _, _), .delete(let id, _): id
+    case .createMany, .batch: nil
     }
   }
 

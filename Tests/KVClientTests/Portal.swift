@@ -8,6 +8,8 @@ final class Portal: Sendable {
     var count: Int
     /// Nil: nobody answers.
     var reply: ScriptedReply?
+    /// Whether the server is asked, and its answer lost.
+    var losesAnswer = false
   }
 
   private let server: ScriptedServer
@@ -20,7 +22,11 @@ final class Portal: Sendable {
     let stopped = Cancellation()
     let rules = Monitor<[String: Rule]>([:])
     server = try ScriptedServer { request, connection in
-      if let rule = Self.rule(for: request.target, rules) {
+      if let rule = Self.rule(for: request, rules) {
+        if rule.losesAnswer {
+          _ = Self.ask(request, url, over: transport, until: stopped)
+          return connection.close()
+        }
         guard let reply = rule.reply else { return connection.waitForEnd() }
         connection.send(reply)
         return
@@ -51,6 +57,14 @@ final class Portal: Sendable {
     rules.withLockNotifyingAll { $0[path] = Rule(count: count, reply: reply) }
   }
 
+  /// Loses the answers of the server to the next requests whose method is `method` and whose target contains `path`.
+  func loseAnswers(to method: String, _ path: String, times count: Int = 1) {
+    rules.withLockNotifyingAll { $0["\(method) \(path)"] = Rule(count: count, losesAnswer: true) }
+  }
+
+  /// Lets the server answer everything.
+  func obey() { rules.withLockNotifyingAll { $0 = [:] } }
+
   /// Waits until the server is heard again wherever somebody else was to answer; false if that takes more than ten
   /// seconds.
   func waitForEnd() -> Bool {
@@ -59,9 +73,12 @@ final class Portal: Sendable {
     } ?? false
   }
 
-  private static func rule(for target: String, _ rules: Monitor<[String: Rule]>) -> Rule? {
-    rules.withLockNotifyingAll { rules in
-      guard let path = rules.keys.first(where: { target.contains($0) }), let rule = rules[path],
+  private static func rule(for request: ScriptedRequest, _ rules: Monitor<[String: Rule]>) -> Rule?
+  {
+    // A rule for one method begins with it.
+    let line = "\(request.method) \(request.target)"
+    return rules.withLockNotifyingAll { rules in
+      guard let path = rules.keys.first(where: { line.contains($0) }), let rule = rules[path],
         rule.count > 0
       else { return nil }
       rules[path]?.count -= 1

@@ -20,6 +20,9 @@ package protocol Remote: AnyObject, Sendable {
   /// Whether it is known to keep the conditions of writes. One that does not ignores them.
   var keepsConditions: Bool { get }
 
+  /// Whether it recognises a write that is sent again by its token, and carries it out once: see `Call.tokens`.
+  var keepsTokens: Bool { get }
+
   /// Whether it decides itself whether a record matches a filter that a write demands: see `RemoteCondition.matches`.
   var evaluatesConditions: Bool { get }
 
@@ -109,6 +112,7 @@ extension Remote {
   package var limits: RemoteLimits { RemoteLimits() }
   package func format(of collection: String) -> RecordFormat { .default }
   package var keepsConditions: Bool { false }
+  package var keepsTokens: Bool { false }
   package var evaluatesConditions: Bool { false }
   package func check(condition: Predicate, in collection: String) throws(StoreError) {}
   package var sendsDifferences: Bool { false }
@@ -279,6 +283,9 @@ package struct Call: Sendable {
   /// Hears of each write that was given up for what the backend has; `ours` nil: a deletion.
   package var replaced: @Sendable (PendingWrite, _ ours: [UInt8]?) -> Void = { _, _ in }
   package var conflicts: ConflictStrategy
+  /// The tokens of the writes that are sent with this call, by their entities. A token stands for what one write makes of one
+  /// entity: a backend that keeps tokens carries it out once, however often it is sent.
+  package var tokens: [RecordID: String] = [:]
   /// Whether a push sends what was set aside as well.
   package var retriesQuarantined = false
   /// The members that the application's entities have: a save keeps the others of what is stored; nil: all.
@@ -300,6 +307,13 @@ package struct Call: Sendable {
     self.conflicts = conflicts
     self.clientAppVersion = clientAppVersion
     self.customRequestProperties = customRequestProperties
+  }
+
+  /// The same call, to send the writes of these entities. `revision`: a number that no other write of the entity has.
+  func sending(_ writes: some Sequence<(id: String, revision: Int64)>) -> Call {
+    var call = self
+    for (id, revision) in writes { call.tokens[RecordID(id)] = String(revision, radix: 16) }
+    return call
   }
 
   /// What local work for this call may take: until its deadline, or until it is cancelled.

@@ -28,6 +28,8 @@ package struct StoreError: Error, Sendable, Equatable {
   /// For a refusal or a conflict: whether an earlier attempt at the same request, which failed otherwise, may have been
   /// carried out.
   package var followsFailure = false
+  /// Whether an earlier attempt of the write was carried out, and what it has written has been deleted since.
+  package var wasCarriedOut = false
 
   package init(_ kind: Kind, _ message: String) {
     self.kind = kind

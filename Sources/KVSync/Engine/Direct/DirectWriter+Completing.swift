@@ -19,7 +19,8 @@ extension DirectWriter {
       let round = try completed(wanted)
       try record(zip(wanted, round).filter { $0 != $1 }.compactMap(\.1.update))
       var overtaken: [Int] = []
-      remote.send(round, in: collection, call: call) { index, result in
+      let ids = round.compactMap { id(of: $0) }
+      remote.send(round, in: collection, call: call.sendingOnce(ids)) { index, result in
         let isLast = attempts == Self.maxAttempts
         if !isLast, round[index] != writes[waiting[index]], result.isOvertaken {
           overtaken.append(waiting[index])
@@ -28,6 +29,14 @@ extension DirectWriter {
         }
       }
       (waiting, attempts) = (overtaken, attempts + 1)
+    }
+  }
+
+  private func id(of write: RemoteWrite) -> String? {
+    switch write {
+    case .create(let body): format.key(of: body)
+    case .update(let id, _, _, _), .delete(let id, _): id
+    case .createMany, .batch: nil
     }
   }
 
@@ -59,6 +68,13 @@ extension Result where Failure == StoreError {
   /// Whether the backend's entity is not the one that was read, or gone.
   fileprivate var isOvertaken: Bool {
     guard case .failure(let error) = self else { return false }
-    return error.kind == .conflict || error.kind == .notFound
+    return (error.kind == .conflict || error.kind == .notFound) && !error.wasCarriedOut
+  }
+}
+
+extension Call {
+  /// The same call, to send new writes of these entities.
+  func sendingOnce(_ ids: [String]) -> Call {
+    sending(ids.lazy.map { ($0, Identifier.revision()) })
   }
 }

@@ -58,12 +58,33 @@ extension DirectWriter {
         }
       case .update(_, _, let condition, _), .delete(_, let condition):
         let isFailed = error.kind == .conflict || error.kind == .notFound
-        guard condition != .none, isFailed else { throw error }
+        guard condition != .none, isFailed, !error.wasCarriedOut else { throw error }
+        if let arrived = try ownOutcome(of: write, id, refused: error) { return arrived }
         error.kind = .conflict
       default: throw error
       }
       error.id = id
       throw error
+    }
+  }
+
+  /// What an earlier attempt of a write, whose answer was lost, has done, if that is why it was refused: a backend that keeps
+  /// no tokens is asked for what it has. That is ours if it is what was sent, in a version which came after the one that the
+  /// write started from. Nil: others have changed it.
+  func ownOutcome(
+    of write: RemoteWrite, _ id: String, refused error: StoreError
+  ) throws(StoreError) -> RemoteOutcome? {
+    guard error.followsFailure, !remote.keepsTokens else { return nil }
+    let found = try engine.backendEntities([id], remote, call: call)[RecordID(id)]
+    switch (write, found) {
+    case (.delete, nil): return .deleted(1)
+    case (.update(_, let body, let condition, _), let found?):
+      guard let base = condition.base, let version = found.version,
+        version != base, !format.isOlder(version, than: base),
+        try found.isSameContent(as: body)
+      else { return nil }
+      return .stored(found.bytes)
+    default: return nil
     }
   }
 
@@ -83,5 +104,15 @@ extension DirectWriter {
       arrived[RecordID(id)] = theirs.bytes
     }
     return arrived
+  }
+}
+
+extension RemoteCondition {
+  /// The version that a write starts from.
+  fileprivate var base: RecordVersion? {
+    switch self {
+    case .version(let version), .matches(_, let version): version
+    case .none, .isMissing: nil
+    }
   }
 }

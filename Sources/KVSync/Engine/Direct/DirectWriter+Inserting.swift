@@ -19,7 +19,7 @@ extension DirectWriter {
     return try engine.sendGate.sending(ids, call) { () throws(StoreError) in
       try unqueued(sent) { () throws(StoreError) in
         let queued = try queued(ids)
-        remote.send(writes, in: collection, call: call) { request, outcome in
+        remote.send(writes, in: collection, call: call.sendingOnce(ids)) { request, outcome in
           record(outcome, at: indices[request], in: &results)
         }
         if writes.count == 1, indices[0].count > 1, case .failure(let error)?? = results.first,

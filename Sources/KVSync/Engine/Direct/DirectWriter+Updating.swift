@@ -51,9 +51,18 @@ extension DirectWriter {
     try engine.sendGate.sending([entity.id], call) { () throws(StoreError) in
       let queued = try queued([entity.id])
       let write = RemoteWrite.update(id: entity.id, entity.bytes, if: condition)
-      let stored = try outcome(of: write).storedEntity()
+      let stored = try replaced(by: write, entity.id).storedEntity()
       _ = try engine.arrivals.accepted(stored, as: entity.id)
       try settle([stored], queued: queued)
+    }
+  }
+
+  private func replaced(by write: RemoteWrite, _ id: String) throws(StoreError) -> RemoteOutcome {
+    do throws(StoreError) { return try outcome(of: write) } catch {
+      guard error.kind == .conflict, let own = try ownOutcome(of: write, id, refused: error) else {
+        throw error
+      }
+      return own
     }
   }
 

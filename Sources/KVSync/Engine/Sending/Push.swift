@@ -52,6 +52,8 @@ struct Push {
     var conflicts: [Conflicted] = []
     /// Creates whose id the backend has already.
     var duplicates: [(sent: OutgoingWrite, refusal: StoreError)] = []
+    /// The writes that an earlier request has carried out, and whose entities have gone since.
+    var gone: [OutgoingWrite] = []
     /// To be sent again, each on its own: their batch was refused as a whole.
     var alone: [PendingWrite] = []
   }
@@ -141,7 +143,8 @@ struct Push {
     guard !batches.isEmpty else { return [] }
     // Stopping must not cancel the caller's other work.
     let stop = Cancellation()
-    var sending = call
+    var sending = call.sending(
+      batches.lazy.flatMap(\.writes).map { ($0.write.id, $0.write.revision) })
     sending.cancellation = stop
     var round = Round()
     call.cancellation.notifying {
@@ -163,6 +166,7 @@ struct Push {
   /// One transaction for all that the backend accepted and one for all that it refused.
   mutating func write(_ round: Round) throws(StoreError) {
     if !round.confirmed.isEmpty { try settle(round.confirmed) }
+    if !round.gone.isEmpty { try settle(gone: round.gone.map(\.write)) }
     guard !round.failed.isEmpty else { return }
     let passing = round.failed.filter { !$0.error.isRefusalForGood }
     if !passing.isEmpty { try local.recordFailure(passing) }
@@ -193,6 +197,16 @@ struct Push {
       call.overwritten(write.id, theirs.bytes)
     }
     call.progress.update { $0.entitiesDone += UInt64(confirmed.count) }
+  }
+
+  /// Takes off the queue what was carried out and has been deleted by others since.
+  private mutating func settle(gone: [PendingWrite]) throws(StoreError) {
+    try engine.sendGate.fence.settling(gone.map(\.id)) { () throws(StoreError) in
+      try local.acceptRemote(gone.map { ($0, .gone) })
+    }
+    pushed += gone.count
+    for write in gone { call.accepted(write, nil) }
+    call.progress.update { $0.entitiesDone += UInt64(gone.count) }
   }
 
   // MARK: Outcomes
@@ -228,6 +242,7 @@ struct Push {
       round.confirmed.append(accepted)
     } catch {
       switch error.kind {
+      case _ where error.wasCarriedOut: round.gone.append(sent)
       case .conflict where sent.write.operation == .create:
         round.duplicates.append((sent, error))
       case .conflict where sent.condition != .none, .notFound where sent.condition != .none:
