@@ -20,6 +20,8 @@ package final class PollTransport: Sendable {
     var options = options
     // A poll that is given up takes its connection along.
     options.usesHTTP2 = false
+    // Nothing is sent while nothing happens. A connection that has died without a word is noticed after 15 + 9 × 3 seconds.
+    options.probeSeconds = 15
     self.options = options
   }
 

@@ -39,6 +39,8 @@ final class EasyHandle {
     try set(CURLOPT_FOLLOWLOCATION, 0)
     try set(CURLOPT_PATH_AS_IS, 1)
     try set(CURLOPT_TCP_KEEPALIVE, 1)
+    try set(CURLOPT_TCP_KEEPIDLE, max(1, options.probeSeconds))
+    try set(CURLOPT_TCP_KEEPINTVL, max(1, options.probeSeconds / 5))
     let version = options.usesHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
     try set(CURLOPT_HTTP_VERSION, Int(version))
     try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)

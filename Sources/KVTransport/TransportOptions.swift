@@ -14,10 +14,13 @@ package struct TransportOptions: Sendable, Equatable {
   /// HTTP/2 where a server offers it over TLS. Without it an exchange that is given up takes its connection along: the
   /// next one does not meet a connection that has gone dead.
   package var usesHTTP2: Bool
+  /// Seconds without a byte after which the system asks whether the other end is still there. It asks nine times with a fifth of
+  /// that between, then the connection has broken.
+  package var probeSeconds: Int
 
   package init(
     caFile: String? = nil, caFallback: String? = nil, proxy: String? = nil, connections: Int = 6,
-    connectSeconds: Double = 30, usesHTTP2: Bool = true
+    connectSeconds: Double = 30, usesHTTP2: Bool = true, probeSeconds: Int = 60
   ) {
     self.caFile = caFile
     self.caFallback = caFallback
@@ -25,5 +28,6 @@ package struct TransportOptions: Sendable, Equatable {
     self.connections = connections
     self.connectSeconds = connectSeconds
     self.usesHTTP2 = usesHTTP2
+    self.probeSeconds = probeSeconds
   }
 }
