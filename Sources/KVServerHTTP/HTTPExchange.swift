@@ -28,6 +28,10 @@ final class HTTPExchange: Reply, @unchecked Sendable {
   private let rawTarget: String
   private(set) var request: Request?
   private let state = Monitor(Progress.handling)
+  /// Whether the client was asked if it still reads. Only under the lock of `state`.
+  private var hasAsked = false
+  /// Whether the client skips the status 100: one of HTTP/1.0 does not know it.
+  private var isInterimStatusKnown = false
   private var isDispatched = false
   private let targetSize: Int
   /// The largest body that the handler accepts.
@@ -60,6 +64,7 @@ final class HTTPExchange: Reply, @unchecked Sendable {
   func begin(method: UnsafePointer<CChar>, version: UnsafePointer<CChar>) -> MHD_Result {
     var head = HeadReader(connection)
     head.check(version: String(cString: version))
+    isInterimStatusKnown = strcmp(version, "HTTP/1.1") == 0
     let target = Target(rawTarget)
     let request = Request(
       method: .init(String(cString: method)), target: target ?? .unreadable,
@@ -265,16 +270,21 @@ final class HTTPExchange: Reply, @unchecked Sendable {
     }
   }
 
+  /// A client may close its half of the connection after the request, and still wait for the answer: so it is asked.
   var isAbandoned: Bool {
-    // While it is suspended the connection cannot be closed, so that the socket is its own.
-    let isSuspended = state.withLock { state in
-      switch state {
-      case .suspended: true
-      case .handling, .replied: false
-      case .over: stream?.isSuspended == true
+    state.withLock { state in
+      // While it is suspended the connection cannot be closed, so that the socket is its own.
+      switch (state, peer?.end) {
+      case (.suspended, .closed): return true
+      case (.suspended, .silent):
+        if !hasAsked, isInterimStatusKnown { peer?.askIfStillReading() }
+        hasAsked = true
+        return false
+      // The next piece of the answer shows it.
+      case (.over, .closed): return stream?.isSuspended == true
+      case (.suspended, _), (.over, _), (.handling, _), (.replied, _): return false
       }
     }
-    return isSuspended && peer?.hasHungUp == true
   }
 
   /// The client's name for the request, or one of ours.

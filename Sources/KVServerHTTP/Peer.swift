@@ -38,13 +38,33 @@ final class Peer: Sendable {
   /// The connection is about to be closed while the other side still sends.
   func mustLinger() { lingers.store(true, ordering: .relaxed) }
 
-  /// Whether the other side has closed or lost the connection. Only while it is sure to be open here.
-  var hasHungUp: Bool {
+  /// What the other side has done to the connection.
+  enum End {
+    case open
+    /// It sends nothing more. Whether it still reads is not known.
+    case silent
+    /// It has closed or lost the connection.
+    case closed
+  }
+
+  /// Only while the connection is sure to be open here.
+  var end: End {
     // POLLRDHUP, which Glibc's module does not show.
-    let closed: Int16 = 0x2000
-    var look = pollfd(fd: socket, events: closed, revents: 0)
-    guard poll(&look, 1, 0) > 0 else { return false }
-    return look.revents & (closed | Int16(POLLHUP) | Int16(POLLERR)) != 0
+    let silent: Int16 = 0x2000
+    var look = pollfd(fd: socket, events: silent, revents: 0)
+    guard poll(&look, 1, 0) > 0 else { return .open }
+    if look.revents & (Int16(POLLHUP) | Int16(POLLERR)) != 0 { return .closed }
+    // With TLS a connection is closed as a whole.
+    return identities == nil ? .silent : .closed
+  }
+
+  /// Sends the status 100, which every client of HTTP/1.1 skips. One that has closed the connection refuses it, so that the
+  /// connection is `closed` after the round trip. Only while nothing else is sent.
+  func askIfStillReading() {
+    let status = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+    _ = status.withUnsafeBytes {
+      Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+    }
   }
 
   fileprivate var mustBeDrained: Bool { lingers.load(ordering: .relaxed) }

@@ -83,6 +83,28 @@ import Testing
     #expect(time < 60)
   }
 
+  @Test(
+    "goes on for a client that has closed its half of the connection", arguments: ["1.1", "1.0"])
+  func halfClosed(version: String) throws {
+    let (server, ana) = try server { _ in }
+    let terms = (0..<200).map { "{\"a.b\($0)\":\($0)}" }.joined(separator: ",")
+    let group =
+      "{\"key\":{},\"initial\":{\"n\":0},\"reduce\":\"function(d,o){o.n++}\",\"condition\":{\"$nor\":[\(terms)]}}"
+    let connections = try (0..<4).map { _ in
+      let connection = try start(
+        server.port, as: ana, method: "POST", "/appdata/kid/notes/_group", body: group,
+        version: version)
+      connection.endOutput()
+      return connection
+    }
+    for connection in connections {
+      let text = String(decoding: connection.drain(), as: UTF8.self)
+      #expect(text.contains("HTTP/\(version) 200 OK\r\n") || text.contains("HTTP/1.1 200 OK\r\n"))
+      #expect(text.hasSuffix("}]"))
+      #expect(version == "1.1" || !text.contains("100 Continue"))
+    }
+  }
+
   @Test("of a delete that takes long keeps no writer waiting")
   func slowDelete() throws {
     let (server, ana) = try server { _ in }
@@ -172,11 +194,12 @@ import Testing
 
 /// Starts a request whose answer nobody waits for yet.
 private func start(
-  _ port: UInt16, as who: TestServer.Who, method: String, _ path: String, body: String = ""
+  _ port: UInt16, as who: TestServer.Who, method: String, _ path: String, body: String = "",
+  version: String = "1.1"
 ) throws -> RawConnection {
   let connection = try #require(RawConnection(port: port))
   connection.send(
-    "\(method) \(path) HTTP/1.1\r\nHost: x\r\nAuthorization: \(who.authorization ?? "")\r\n"
+    "\(method) \(path) HTTP/\(version)\r\nHost: x\r\nAuthorization: \(who.authorization ?? "")\r\n"
       + "X-Kinvey-API-Version: 5\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
   return connection
 }
