@@ -26,12 +26,13 @@ enum DataMigration {
     let source = try open(lock == nil ? copy : data)
     defer { source.close() }
     let target: PostgresTransfer
-    do { target = try PostgresTransfer(address) } catch {
+    let reader = source.transfer()
+    do { target = try PostgresTransfer(address, for: reader.epoch) } catch {
       throw AdminFailure(.failed, error.description)
     }
     defer { target.close() }
     try MigrateCommand.run(
-      from: source.transfer(), to: target, isFinal: lock != nil, terminal: terminal)
+      from: reader, to: target, isFinal: lock != nil, terminal: terminal)
   }
 
   /// Nil: a server uses the data.

@@ -37,6 +37,7 @@ final class SQLiteTransfer: TransferReader {
         case .listeners: ("live", "user, device, collection, session, seen")
         case .messages: ("live_message", "time, topic, about")
         case .streams: ("stream", "name, owner, acl")
+        case .writeTokens: ("write_token", "high, low, owner, at, kind")
         case .entities: (EntityCollection.table(number), "id, n, ect, lmt, \(access)")
         case .deletions: (EntityCollection.tombstones(number), "at, id, \(access)")
         case .formerAccess: (EntityCollection.formerAccess(number), "at, id, \(access)")
@@ -127,6 +128,27 @@ final class SQLiteTransfer: TransferReader {
       // Positions of live data were given out by the clock of the wall.
       return TransferClock(
         latest: max(select.int64(0), Timestamp.now().milliseconds), liveFloor: select.int64(1))
+    }
+  }
+
+  func lastWrite(to app: String) throws(TransferFailure) -> Int64 {
+    try read { (connection) throws(SQLiteError) in
+      let tables = try connection.prepare(
+        """
+        SELECT number, history_since IS NOT NULL FROM collection
+        WHERE app = (SELECT number FROM app WHERE key = \(bind: app))
+        """ as SQLFragment)
+      var latest: Int64 = 0
+      while try tables.step() {
+        let number = tables.int64(0)
+        var columns = [("lmt", EntityCollection.table(number))]
+        if tables.int64(1) != 0 { columns.append(("at", EntityCollection.tombstones(number))) }
+        for (column, table) in columns {
+          let select = try connection.prepare("SELECT max(\(sql: column)) FROM \(sql: table)")
+          if try select.step() { latest = max(latest, select.int64(0)) }
+        }
+      }
+      return latest
     }
   }
 

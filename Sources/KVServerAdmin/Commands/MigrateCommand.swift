@@ -10,6 +10,9 @@ package enum MigrateCommand {
   ) throws(AdminFailure) {
     do throws(TransferFailure) {
       let migration = Migration(from: source, to: target, tell: terminal.tell)
+      if try migration.isFinished() {
+        return terminal.tell("the data was moved to this database already: nothing is left to do")
+      }
       let copied = try migration.copy()
       terminal.tell("copied \(copied) rows")
       if isFinal { try show(try migration.finish().filter { $0.rows > 0 }, on: terminal) }

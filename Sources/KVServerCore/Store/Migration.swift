@@ -48,13 +48,27 @@ package struct Migration {
   /// Makes of a complete copy what servers can use, once both sides were read whole and found the same. Nothing may write to
   /// the source meanwhile. Gives what is the same.
   package func finish() throws(TransferFailure) -> [Count] {
+    var latest: Int64 = 0
     for app in try source.apps() {
       try target.complete(
         app, try source.collections(of: app), clock: try source.clock(of: app))
+      latest = max(latest, try source.lastWrite(to: app))
     }
     let counts = try verify()
-    try target.finish(epoch: source.epoch)
+    try target.finish(epoch: source.epoch, latest: latest)
     return counts
+  }
+
+  /// Whether an earlier run has moved all data already. Throws if the source was written to after that: what was written
+  /// there would be missing.
+  package func isFinished() throws(TransferFailure) -> Bool {
+    guard let moved = target.movedUntil else { return false }
+    for app in try source.apps() where try source.lastWrite(to: app) > moved {
+      throw TransferFailure(
+        "the data was moved to this database already, and has been written to here since: the database lacks that"
+      )
+    }
+    return true
   }
 
   /// Reads both sides whole. Throws at the first difference; gives what is the same.

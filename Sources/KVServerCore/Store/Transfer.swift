@@ -13,7 +13,7 @@ package enum TransferValue: Sendable, Equatable {
 
 /// The tables whose rows move one by one.
 package enum TransferTable: Sendable, CaseIterable {
-  case accounts, formerUsers, sessions, groupMembers, listeners, messages, streams
+  case accounts, formerUsers, sessions, groupMembers, listeners, messages, streams, writeTokens
   case entities, deletions, formerAccess
 
   /// The tables of an app; those of a collection.
@@ -23,7 +23,9 @@ package enum TransferTable: Sendable, CaseIterable {
   package var isOfCollections: Bool {
     switch self {
     case .entities, .deletions, .formerAccess: true
-    case .accounts, .formerUsers, .sessions, .groupMembers, .listeners, .messages, .streams: false
+    case .accounts, .formerUsers, .sessions, .groupMembers, .listeners, .messages, .streams,
+      .writeTokens:
+      false
     }
   }
 
@@ -32,7 +34,7 @@ package enum TransferTable: Sendable, CaseIterable {
     switch self {
     case .accounts, .formerUsers, .sessions, .messages, .entities: 1
     case .groupMembers, .streams, .deletions, .formerAccess: 2
-    case .listeners: 3
+    case .listeners, .writeTokens: 3
     }
   }
 
@@ -47,6 +49,7 @@ package enum TransferTable: Sendable, CaseIterable {
     case .listeners: [.bytes, .bytes, .bytes, .bytes, .integer]
     case .messages: [.integer, .bytes, .bytes]
     case .streams: [.bytes, .bytes, .bytes]
+    case .writeTokens: [.integer, .integer, .integer, .integer, .integer]
     case .entities: [.bytes, .integer, .integer, .integer] + access
     case .deletions, .formerAccess: [.integer, .bytes] + access
     }
@@ -56,7 +59,8 @@ package enum TransferTable: Sendable, CaseIterable {
   package var hasBody: Bool {
     switch self {
     case .entities, .deletions, .messages: true
-    case .accounts, .formerUsers, .sessions, .groupMembers, .listeners, .streams, .formerAccess:
+    case .accounts, .formerUsers, .sessions, .groupMembers, .listeners, .streams, .writeTokens,
+      .formerAccess:
       false
     }
   }
@@ -65,8 +69,8 @@ package enum TransferTable: Sendable, CaseIterable {
   package var uniqueColumn: Int? {
     switch self {
     case .accounts, .entities: 1
-    case .formerUsers, .sessions, .groupMembers, .listeners, .messages, .streams, .deletions,
-      .formerAccess:
+    case .formerUsers, .sessions, .groupMembers, .listeners, .messages, .streams, .writeTokens,
+      .deletions, .formerAccess:
       nil
     }
   }
@@ -151,6 +155,9 @@ package protocol TransferReader: AnyObject {
 
   func clock(of app: String) throws(TransferFailure) -> TransferClock
 
+  /// The time of the last write to an entity of an app that can be told from the data, in milliseconds; 0: there is none.
+  func lastWrite(to app: String) throws(TransferFailure) -> Int64
+
   /// The rows after a key, in the order of the keys; some of them, and none at the end.
   func rows(
     of table: TransferTable, in place: TransferPlace, after key: [TransferValue]?
@@ -159,6 +166,10 @@ package protocol TransferReader: AnyObject {
 
 /// Data that other data is moved to.
 package protocol TransferTarget: TransferReader {
+  /// The time of the last write that an earlier run has moved here, which has moved all, in milliseconds; nil: none has. Otherwise
+  /// nothing can be moved here: servers may use it.
+  var movedUntil: Int64? { get }
+
   /// Makes an app, and collections with these settings; removes all other collections of the app, and all indexes.
   func prepare(
     _ app: String, _ collections: [TransferCollection]
@@ -175,8 +186,9 @@ package protocol TransferTarget: TransferReader {
     _ app: String, _ collections: [TransferCollection], clock: TransferClock
   ) throws(TransferFailure)
 
-  /// Says that all is there: from now on servers may use it. What clients remember of `epoch` is true of it.
-  func finish(epoch: String) throws(TransferFailure)
+  /// Says that all is there: from now on servers may use it. What clients remember of `epoch` is true of it. `latest`: the
+  /// time of the last write.
+  func finish(epoch: String, latest: Int64) throws(TransferFailure)
 }
 
 package struct TransferFailure: Error, CustomStringConvertible {

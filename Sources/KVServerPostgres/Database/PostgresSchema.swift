@@ -224,5 +224,7 @@ enum PostgresSchema {
         UNIQUE (high, low, owner, app))
       """
     ],
+    // The time of the last write to data that was moved here; NULL: it was not.
+    ["ALTER TABLE kvstored ADD COLUMN moved int8"],
   ]
 }

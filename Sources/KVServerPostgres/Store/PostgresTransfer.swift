@@ -14,11 +14,13 @@ package final class PostgresTransfer: TransferTarget {
   private let indexes: PostgresIndexes
   /// Holds the lock.
   private let guardian: PostgresConnection
+  package private(set) var movedUntil: Int64?
   private var appNumbers: [RecordID: Int64] = [:]
   private var numbers: [[RecordID]: Int64] = [:]
 
-  /// Opens a database without apps, or one that an earlier run has begun to fill. `address`: a URI, as libpq takes it.
-  package init(_ address: String) throws(TransferFailure) {
+  /// Opens a database without apps, or one that an earlier run has begun to fill, or has filled with the data of `epoch`.
+  /// `address`: a URI, as libpq takes it.
+  package init(_ address: String, for epoch: String? = nil) throws(TransferFailure) {
     let database = PostgresDatabase(address, connections: 2, isDurable: true)
     self.database = database
     guardian = try Self.checked { () throws(PostgresError) in
@@ -29,20 +31,23 @@ package final class PostgresTransfer: TransferTarget {
     let writer = AppWriter(database, AppClocks(database)) {}
     indexes = PostgresIndexes(
       writer, PostgresCollections(writer, CollectionDefaults()), rules: .init())
-    try begin()
+    try begin(epoch)
   }
 
-  private func begin() throws(TransferFailure) {
+  private func begin(_ epoch: String?) throws(TransferFailure) {
     let rows = try checked { () throws(PostgresError) in
       try guardian.runAll([
         "SELECT pg_try_advisory_lock(\(Self.lock))",
         "SELECT EXISTS(SELECT 1 FROM migration) OR NOT EXISTS(SELECT 1 FROM app)",
+        "SELECT moved FROM kvstored WHERE epoch = \(bind: epoch ?? "")",
       ])
     }
     guard rows[0].flag(0, 0) else {
       throw TransferFailure("another program moves data to this database")
     }
     guard rows[1].flag(0, 0) else {
+      movedUntil = rows[2].isEmpty ? nil : rows[2].optionalInt64(0, 0)
+      if movedUntil != nil { return }
       throw TransferFailure("the database has data already, or a server uses it")
     }
     _ = try checked { () throws(PostgresError) in
@@ -85,6 +90,7 @@ package final class PostgresTransfer: TransferTarget {
         case .listeners: ("live", ["usr", "device", "collection", "session", "seen"])
         case .messages: ("live_message", ["time", "topic", "about"])
         case .streams: ("stream", ["name", "owner", "acl"])
+        case .writeTokens: ("write_token", ["high", "low", "owner", "at", "kind"])
         case .entities: ("entity", ["id", "n", "created", "modified"] + access)
         case .deletions: ("tombstone", ["at", "id"] + access)
         case .formerAccess: ("former_access", ["at", "id"] + access)
@@ -184,6 +190,15 @@ package final class PostgresTransfer: TransferTarget {
     return TransferClock(latest: rows.int64(0, 0), liveFloor: rows.int64(0, 1))
   }
 
+  package func lastWrite(to app: String) throws(TransferFailure) -> Int64 {
+    let rows = try read(
+      """
+      SELECT coalesce(max(modified), 0) FROM entity WHERE collection IN (
+        SELECT number FROM collection WHERE app = (SELECT number FROM app WHERE key = \(bind: app)))
+      """)
+    return rows.int64(0, 0)
+  }
+
   package func rows(
     of table: TransferTable, in place: TransferPlace, after key: [TransferValue]?
   ) throws(TransferFailure) -> [TransferRow] {
@@ -216,6 +231,9 @@ package final class PostgresTransfer: TransferTarget {
       WHERE NOT EXISTS (SELECT 1 FROM app WHERE key = \(bind: app))
       """
     ])
+    guard movedUntil == nil else {
+      throw TransferFailure("the data was moved to this database already")
+    }
     let number = try number(of: app)
     try removeIndexes(of: app, number)
     let names = collections.map(\.name)
@@ -290,8 +308,11 @@ package final class PostgresTransfer: TransferTarget {
     ])
   }
 
-  package func finish(epoch: String) throws(TransferFailure) {
-    try run(["UPDATE kvstored SET epoch = \(bind: epoch)", "DELETE FROM migration"])
+  package func finish(epoch: String, latest: Int64) throws(TransferFailure) {
+    try run([
+      "UPDATE kvstored SET epoch = \(bind: epoch), moved = \(bind: latest)",
+      "DELETE FROM migration",
+    ])
   }
 
   private func removeIndexes(of app: String, _ number: Int64) throws(TransferFailure) {

@@ -59,7 +59,7 @@ import Testing
   private func migrating<R>(
     _ body: (PostgresTransfer, Migration) throws -> R
   ) throws -> R {
-    let target = try PostgresTransfer(storage)
+    let target = try PostgresTransfer(storage, for: source.epoch)
     defer { target.close() }
     return try body(target, Migration(from: source.transfer(), to: target) { _ in })
   }
@@ -191,8 +191,56 @@ import Testing
       try migration.copy()
       _ = try migration.finish()
     }
-    let error = #expect(throws: TransferFailure.self) { try PostgresTransfer(storage) }
-    #expect(error?.description == "the database has data already, or a server uses it")
+    for epoch in [nil, "another"] {
+      let error = #expect(throws: TransferFailure.self) {
+        try PostgresTransfer(storage, for: epoch)
+      }
+      #expect(error?.description == "the database has data already, or a server uses it")
+    }
+  }
+
+  @Test("knows when an earlier run has finished, and when the source was written to since")
+  func finished() throws {
+    try put(0..<3)
+    try migrating { _, migration in
+      let isFinished = try migration.isFinished()
+      #expect(!isFinished)
+      try migration.copy()
+      _ = try migration.finish()
+    }
+    let target = try PostgresStore(storage, .init(), log: Log(.error))
+    defer { target.close() }
+    let key = CollectionKey(app: try target.app("kid"), name: "books")
+    _ = try target.entities.perform(
+      .delete(id: "e1", if: .none), in: key, for: .principal(.master))
+    try migrating { _, migration in
+      let isFinished = try migration.isFinished()
+      #expect(isFinished)
+      #expect(throws: TransferFailure.self) { try migration.copy() }
+    }
+    try put([4])
+    try migrating { _, migration in
+      let error = #expect(throws: TransferFailure.self) { try migration.isFinished() }
+      #expect(error?.description.contains("written to here since") == true)
+    }
+  }
+
+  @Test("brings the tokens of writes along")
+  func tokens() throws {
+    let token = try WriteToken("t")
+    var draft = try Service.draft(Payload(Array("{}".utf8)), id: "e1")
+    draft.token = token
+    try write([.put(draft, if: .none)])
+    try migrating { _, migration in
+      try migration.copy()
+      _ = try migration.finish()
+    }
+    let target = try PostgresStore(storage, .init(), log: Log(.error))
+    defer { target.close() }
+    let key = CollectionKey(app: try target.app("kid"), name: "books")
+    let again = try target.entities.perform(
+      .put(draft, if: .isMissing), in: key, for: .principal(.master))
+    #expect(again?.isNew == true)
   }
 }
 
@@ -239,5 +287,13 @@ private final class UnreliableTarget: TransferTarget {
     _ app: String, _ collections: [TransferCollection], clock: TransferClock
   ) throws(TransferFailure) { try target.complete(app, collections, clock: clock) }
 
-  func finish(epoch: String) throws(TransferFailure) { try target.finish(epoch: epoch) }
+  func finish(epoch: String, latest: Int64) throws(TransferFailure) {
+    try target.finish(epoch: epoch, latest: latest)
+  }
+
+  var movedUntil: Int64? { target.movedUntil }
+
+  func lastWrite(to app: String) throws(TransferFailure) -> Int64 {
+    try target.lastWrite(to: app)
+  }
 }
