@@ -486,8 +486,11 @@ KV_API kv_status kv_subscription_end_async(kv_subscription *subscription, const 
  * - `"overwritten"`: a write has replaced a version on the backend that this client had not seen, with `collection`, `id` and
  *   `remote`: that version, or null if the entity was deleted there. It comes under `clientWins`, from backends that
  *   support conditional writes: see docs/sync.md.
+ * - `"discarded"`: a local change was given up for what the backend has, as a whole or in part, with `collection`, `id`,
+ *   `local`: what was to be saved, and `remote`: what the backend had; each null if it was a deletion. With the option
+ *   `keepDiscarded` the conflict stays open instead: see docs/conflicts.md.
  * - `"conditionFailed"`: a write that was made on a condition (the option `if`) was discarded, because the backend's entity does
- *   not meet it and the conflict strategy is `serverWins`: with `collection`, `id` and `local`, what was to be saved, or null if
+ *   not meet it and the conflict strategy is `serverWins` or `automerge`: with `collection`, `id` and `local`, what was to be saved, or null if
  *   it was a deletion. The local entity is the backend's now.
  * - `"quarantined"`: a write was quarantined, with `collection`, `id` and `error`. It is not sent again until the
  *   application decides so.
@@ -526,8 +529,8 @@ KV_API kv_status kv_client_observe_sync(kv_client *client, kv_event_fn receive, 
  *
  * - `"outboxMutationEnqueued"`, `"outboxMutationProcessed"` (with `entity`, what the backend has now), `"outboxMutationFailed"`
  *   (with `error`; the write is quarantined), all with `collection`, `id` and `operation` ("create", "update" or "delete").
- *   A save that changes a write that still waits adds none. A write whose condition the backend refuses is told by
- *   `"conditionFailed"`.
+ *   A save that changes a write that still waits adds none. A write that gives way to what the backend has is told by
+ *   `"discarded"`, and one whose condition the backend refuses by `"conditionFailed"` as well.
  * - `"syncReceived"` with `collection` and `changes`, `[{"id":…,"change":"create"|"update"|"delete"}]`: what came from the
  *   backend and is stored.
  *
@@ -1254,8 +1257,9 @@ KV_API kv_status kv_store_pull_async(kv_store *store, kv_query *query, const cha
  * `conflicts` says what happens to entities that were changed on the backend too. With the option
  * `"retryQuarantined":true` quarantined writes are sent again; after a conflict, over the version that they met.
  *
- * @param json_out  receives `{"pushed":n,"errors":[{"id":…,"operation":…,…}],"quarantined":n,"overwritten":n}`; may be NULL.
- *                  `quarantined` counts the quarantined writes; kv_store_pending() lists them with their errors
+ * @param json_out  receives `{"pushed":n,"errors":[{"id":…,"operation":…,…}],"quarantined":n,"overwritten":n,"discarded":n}`; may be
+ *                  NULL. `quarantined` counts the quarantined writes; kv_store_pending() lists them with their errors;
+ *                  `discarded` counts the writes that were given up for what the backend has, as a whole or in part
  * @return KV_OK, KV_PARTIAL (some were refused; they stay pending with their error), KV_UNSUPPORTED
  *         (network store, no backend), KV_NO_USER, KV_UNAUTHORIZED (the remaining writes were not sent), network and
  *         server codes
@@ -1270,7 +1274,8 @@ KV_API kv_status kv_store_push_async(kv_store *store, const char *options, kv_an
  * Pushes, then pulls the entities that match the query. Writes that the backend refuses for good do not prevent the pull; a
  * write that could not be sent and waits for the next push does. Get the entities as after kv_store_pull().
  *
- * @param json_out  receives `{"pushed":n,"errors":[…],"quarantined":n,"overwritten":n,"pulled":n,"removed":m}`; may be NULL
+ * @param json_out  receives `{"pushed":n,"errors":[…],"quarantined":n,"overwritten":n,"discarded":n,"pulled":n,"removed":m}`;
+ *                  may be NULL
  * @return what kv_store_push() and kv_store_pull() return
  */
 KV_API kv_status kv_store_sync(kv_store *store, kv_query *query, const char *options,

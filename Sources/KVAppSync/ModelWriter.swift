@@ -67,10 +67,24 @@ struct ModelWriter {
   ) throws(StoreError) -> RemoteOutcome {
     let input = table.records.update(of: try Self.object(record), from: base, version)
     if table.records.hasLists(input) { try check(version, of: input) }
-    do throws(StoreError) { return try mutate(.update, input, if: condition) } catch {
+    do throws(StoreError) {
+      let outcome = try mutate(.update, input, if: condition)
+      return try isMerged(outcome, version) ? .merged(outcome.record) : outcome
+    } catch {
       // With a condition it may be there as well: whoever asks looks at it.
       throw error.saysConditionFailed && condition == nil ? error.asMissing : error
     }
+  }
+
+  /// Whether others have written since the version that was named: each write makes the next one.
+  private func isMerged(
+    _ outcome: RemoteOutcome, _ version: JSONValue
+  ) throws(StoreError) -> Bool {
+    guard let version = version.intValue,
+      let stored = table.format.version(of: try outcome.record).flatMap({ Int64($0.text) })
+    else { return false }
+    // Any number may come.
+    return stored > version && stored &- version != 1
   }
 
   /// Throws `.conflict` if the backend has another version. A backend that merges would append a list that it has
@@ -164,10 +178,11 @@ struct ModelWriter {
 extension RemoteOutcome {
   fileprivate var record: [UInt8] {
     get throws(StoreError) {
-      guard case .stored(let record) = self else {
+      switch self {
+      case .stored(let record), .merged(let record): return record
+      case .storedMany, .deleted, .batch:
         throw .badAnswer("The backend did not store a new record.")
       }
-      return record
     }
   }
 }

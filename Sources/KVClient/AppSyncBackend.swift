@@ -154,8 +154,8 @@ struct AppSyncBackend {
       }
       backend.live = live
       backend.setTokenProvider = { service.setTokenProvider($0) }
-      // What it can merge, it has merged; the rest is refused.
-      backend.conflicts = .serverWins
+      // As it does itself; it keeps what it had also where nobody else has changed that.
+      backend.conflicts = .automerge
       return backend
     }
   }

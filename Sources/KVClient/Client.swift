@@ -424,6 +424,7 @@ extension Options {
       customRequestProperties: customRequestProperties)
     call.known = knownMembers
     call.retriesQuarantined = retryQuarantined ?? false
+    call.keepsDiscarded = keepDiscarded ?? false
     return call
   }
 }

@@ -160,6 +160,10 @@ package final class DataStore: Sendable {
     resolved.call.overwritten = { [events = context.events, collection = engine.collection] in
       events.publish(.overwritten(collection: collection, id: $0, theirs: $1))
     }
+    resolved.call.discarded = { [events = context.events] write, ours, theirs in
+      events.publish(
+        .discarded(collection: write.collection, id: write.id, ours: ours, theirs: theirs))
+    }
     resolved.call.replaced = { [events = context.events, didSend = context.didSend] write, ours in
       if write.isConditional {
         events.publish(.conditionFailed(collection: write.collection, id: write.id, ours: ours))

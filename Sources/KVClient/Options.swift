@@ -32,8 +32,11 @@ package struct Options: Sendable, Equatable {
   /// The members that your entities have; default: all.
   package var knownMembers: KnownMembers?
   /// What happens when an entity was changed here and on the backend: see sync.md; default:
-  /// `"clientWins"`, with AppSync `"serverWins"`; `"handler"` if the store has one.
+  /// `"clientWins"`, with AppSync `"automerge"`; `"handler"` if the store has one.
   package var conflicts: ConflictStrategy?
+  /// A local change that `serverWins` or `automerge` would discard, as a whole or in part, stays as
+  /// an open conflict instead: see conflicts.md.
+  package var keepDiscarded: Bool?
   /// A push, or the push of a sync, sends quarantined writes as well.
   package var retryQuarantined: Bool?
   /// A pull, and a find on the network, fetches only the changes since the same query was last
@@ -55,6 +58,7 @@ package struct Options: Sendable, Equatable {
     deltaSetCaching = try reader.bool("deltaSetCaching")
     knownMembers = try reader.knownMembers("knownMembers")
     conflicts = try reader.choice("conflicts", ConflictStrategy.self)
+    keepDiscarded = try reader.bool("keepDiscarded")
     retryQuarantined = try reader.bool("retryQuarantined")
     deltaSet = try reader.bool("deltaSet")
   }
@@ -74,6 +78,7 @@ package struct Options: Sendable, Equatable {
     merged.deltaSetCaching = deltaSetCaching ?? base.deltaSetCaching
     merged.knownMembers = knownMembers ?? base.knownMembers
     merged.conflicts = conflicts ?? base.conflicts
+    merged.keepDiscarded = keepDiscarded ?? base.keepDiscarded
     merged.retryQuarantined = retryQuarantined ?? base.retryQuarantined
     merged.deltaSet = deltaSet ?? base.deltaSet
     return merged

@@ -25,6 +25,8 @@ package enum SyncEvent: Sendable {
   case quarantined(collection: String, id: String, StoreError?)
   /// A write has replaced a version of the backend's that was not seen here; `theirs` nil: it was deleted there.
   case overwritten(collection: String, id: String, theirs: [UInt8]?)
+  /// Something of a write was given up for what the backend has; nil: a deletion.
+  case discarded(collection: String, id: String, ours: [UInt8]?, theirs: [UInt8]?)
   /// A write was given up, because its condition does not hold on the backend; `ours` nil: a deletion.
   case conditionFailed(collection: String, id: String, ours: [UInt8]?)
   /// Of the synchronisation in the background.
@@ -59,6 +61,12 @@ package enum SyncEvent: Sendable {
     case .overwritten(let collection, let id, let theirs):
       return [
         "event": "overwritten", "collection": .string(collection), "id": .string(id),
+        "remote": theirs.flatMap { try? JSONValue(parsing: $0) } ?? .null,
+      ]
+    case .discarded(let collection, let id, let ours, let theirs):
+      return [
+        "event": "discarded", "collection": .string(collection), "id": .string(id),
+        "local": ours.flatMap { try? JSONValue(parsing: $0) } ?? .null,
         "remote": theirs.flatMap { try? JSONValue(parsing: $0) } ?? .null,
       ]
     case .conditionFailed(let collection, let id, let ours):

@@ -185,6 +185,85 @@ def test_6_rapid_saves_of_two_devices_lose_no_edit_of_either(device: Open, serve
     assert (stored["title"], stored["rank"], stored["tags"]) == ("30", 30, ["a"])
 
 
+@pytest.mark.parametrize("strict", [False, True])
+def test_6_edits_of_two_devices_are_merged_and_what_is_discarded_is_told(
+    device: Open, server: StandIn, strict: bool
+) -> None:
+    if strict:
+        server.control("conflicts", Task="OPTIMISTIC_CONCURRENCY")
+    fill(server, "Task", [{"id": "t", "title": "old", "tags": ["x"], "rank": 1, "weight": 1.0}])
+    phones = [device(name) for name in ("a", "b")]
+    one, other = (phone.client.collection("Task") for phone in phones)
+    for tasks in (one, other):
+        tasks.pull()
+    one.save({**one["t"], "title": "new", "tags": ["x", "z"]})
+    assert one.push().pushed == 1
+    # Members that the other device has not changed; the API keeps its own against an old version.
+    other.save({**other["t"], "tags": ["x", "y"], "rank": 2})
+    assert other.push() == kvstore.PushResult(pushed=1)
+    other.save({**other["t"], "weight": 2.0})
+    assert other.push() == kvstore.PushResult(pushed=1)
+    row = rows(server)["t"]
+    assert (row["title"], row["tags"], row["rank"]) == ("new", ["x", "z", "y"], 2)
+    # A scalar alone from an older version: the API would take the write and keep what it has.
+    one.save({**one["t"], "note": "one", "weight": 4.0})
+    result = one.push()
+    assert (result.pushed, result.errors, result.discarded) == (1, [], 1)
+    told = phones[0].until("discarded")
+    assert told.local is not None and told.remote is not None
+    assert (told.local["weight"], told.remote["weight"]) == (4.0, 2.0)
+    assert one["t"]["note"] == "one"
+    assert one["t"]["weight"] == 2.0
+    other.pull()
+    assert one["t"] == other["t"]
+    other.save({**other["t"], "note": "n"})
+    other.push()
+    one.save({**one["t"], "done": True})
+    assert one.push() == kvstore.PushResult(pushed=1)
+    one.save({**one["t"], "title": "newer"})
+    assert one.push() == kvstore.PushResult(pushed=1)
+    other.save({**other["t"], "state": "DONE"})
+    assert other.push() == kvstore.PushResult(pushed=1)
+    assert other["t"]["title"] == "newer" and other["t"]["done"] is True
+
+
+def test_6_a_scalar_from_an_older_version_is_not_lost_where_nobody_else_changed_it(
+    device: Open, server: StandIn
+) -> None:
+    fill(server, "Task", [{"id": "t", "title": "old", "rank": 1}])
+    one, other = (device(name).client.collection("Task") for name in ("a", "b"))
+    for tasks in (one, other):
+        tasks.pull()
+    one.save({**one["t"], "title": "new"})
+    one.push()
+    other.save({**other["t"], "rank": 2})
+    assert other.push() == kvstore.PushResult(pushed=1)
+    row = rows(server)["t"]
+    assert (row["title"], row["rank"]) == ("new", 2)
+    assert other["t"]["title"] == "new"
+
+
+@pytest.mark.parametrize("conflicts", ["serverWins", "automerge"])
+def test_6_what_would_be_discarded_can_be_kept_as_an_open_conflict(
+    device: Open, server: StandIn, conflicts: str
+) -> None:
+    fill(server, "Task", [{"id": "t", "title": "old", "rank": 1}])
+    one, other = (device(name).client.collection("Task") for name in ("a", "b"))
+    for tasks in (one, other):
+        tasks.pull()
+    one.save({**one["t"], "title": "one"})
+    one.push()
+    other.save({**other["t"], "title": "other"})
+    result = other.push(conflicts=conflicts, keep_discarded=True)
+    assert [type(error) for error in result.errors] == [kvstore.ConflictError]
+    assert (result.discarded, other["t"]["title"]) == (0, "other")
+    kept = other.pending.get("t")
+    assert kept.remote is not None and kept.remote["title"] == "one"
+    other.pending.retry("t")
+    other.push()
+    assert rows(server)["t"]["title"] == "other"
+
+
 def test_7_start_stop_and_clear_are_safe_from_any_thread(device: Open, server: StandIn) -> None:
     fill(server, "Task", [{"id": f"t{n}", "title": "T"} for n in range(50)])
     phone = device(sync={"pageSize": 10})

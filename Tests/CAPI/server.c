@@ -126,7 +126,7 @@ static void a_sync_store_pushes_and_pulls(void) {
   NUMBER(3, queued(store));
   NUMBER(0, counted(network));
   STATUS(KV_PENDING, kv_store_pull(store, NULL, NULL, NULL, NULL, &error));
-  RETURNS("{\"pushed\":3,\"errors\":[],\"quarantined\":0,\"overwritten\":0}",
+  RETURNS("{\"pushed\":3,\"errors\":[],\"quarantined\":0,\"overwritten\":0,\"discarded\":0}",
           kv_store_push(store, NULL, &json, &length, &error));
   NUMBER(0, queued(store));
   NUMBER(3, counted(network));

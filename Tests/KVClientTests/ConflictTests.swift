@@ -54,6 +54,11 @@ private struct Scene {
       case .serverWins:
         #expect(try scene.both("n") == [.int(theirs), .int(theirs)])
         #expect(try scene.both("m") == [1, 1])
+        #expect(result.discarded == 1)
+      case .automerge:
+        #expect(try scene.both("n") == [.int(theirs), .int(theirs)])
+        #expect(try scene.both("m") == (round == 0 ? [2, 2] : [1, 1]))
+        #expect(result.discarded == 1)
       case .merge, .optimistic, .handler:
         #expect(result.errors.map(\.kind) == [.conflict])
         #expect(try scene.detail("a")["state"] == "conflict")

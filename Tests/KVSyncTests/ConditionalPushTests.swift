@@ -20,8 +20,9 @@ import Testing
     #expect(result.pushed == 1)
     #expect(scene.fixture.backendValue("new", "n") == 1)
     #expect(scene.fixture.backendValue("taken", "n") == 2)
-    if strategy == .serverWins {
+    if [.serverWins, .automerge].contains(strategy) {
       #expect(try scene.fixture.engine.pendingCount() == 0)
+      #expect(result.discarded == 1)
     } else {
       #expect(result.errors.map(\.kind) == [.conflict])
       #expect(result.errors.map(\.id) == ["taken"])
@@ -104,7 +105,11 @@ import Testing
       }
       let result = try scene.push(strategy)
       #expect(result.pushed == 0, "\(removes)")
-      if strategy != .serverWins { #expect(result.errors.map(\.kind) == [.conflict]) }
+      if [.serverWins, .automerge].contains(strategy) {
+        #expect(result == PushResult(discarded: 1))
+      } else {
+        #expect(result.errors.map(\.kind) == [.conflict])
+      }
     }
   }
 

@@ -43,7 +43,8 @@ import Testing
       let scene = try scene()
       scene.fixture.engine.setConflictHandler { _, _ in answer }
       let result = try scene.push(.handler)
-      #expect(result == PushResult(pushed: answer == .take ? 0 : 1), "\(answer)")
+      let wanted = answer == .take ? PushResult(discarded: 1) : PushResult(pushed: 1)
+      #expect(result == wanted, "\(answer)")
       #expect(try scene.both("n") == [expected, expected], "\(answer)")
       #expect(try scene.fixture.engine.pendingCount() == 0)
     }

@@ -107,20 +107,98 @@ import Testing
     #expect(scene.fixture.remote.backend.ids.count == 4)
   }
 
+  /// Pushes and tells what was given up: what was to be saved, and what is there instead.
+  private func discarding(
+    _ scene: ConflictScene, _ strategy: ConflictStrategy, keeping: Bool = false
+  ) throws -> (PushResult, [(ours: JSONValue?, theirs: JSONValue?)]) {
+    let told = Monitor<[(ours: JSONValue?, theirs: JSONValue?)]>([])
+    var call = Call(conflicts: strategy)
+    call.keepsDiscarded = keeping
+    call.discarded = { write, ours, theirs in
+      #expect(write.id == "a")
+      told.withLock {
+        $0.append(
+          (
+            ours.flatMap { try? JSONValue(parsing: $0) },
+            theirs.flatMap { try? JSONValue(parsing: $0) }
+          ))
+      }
+    }
+    return (try scene.fixture.engine.push(call), told.withLock { $0 })
+  }
+
+  @Test(
+    "what is given up for the backend's version is told, with both versions",
+    arguments: [ConflictStrategy.serverWins, .automerge])
+  func discarded(_ strategy: ConflictStrategy) throws {
+    for (deletesHere, deletesThere) in [(false, false), (true, false), (false, true)] {
+      let scene = try ConflictScene()
+      try deletesHere ? scene.deletedHere() : scene.here(["_id": "a", "n": 2, "m": 1])
+      if deletesThere {
+        scene.deletedThere()
+      } else {
+        try scene.there(["_id": "a", "n": 3, "m": 1])
+      }
+      let (result, told) = try discarding(scene, strategy)
+      #expect(result == PushResult(discarded: 1))
+      #expect(told.map { $0.ours?["n"] } == [deletesHere ? nil : 2])
+      #expect(told.map { $0.theirs?["n"] } == [deletesThere ? nil : 3])
+      #expect(try scene.both("n") == (deletesThere ? [nil, nil] : [3, 3]))
+    }
+  }
+
+  @Test(
+    "where what would be given up is to be kept, the conflict stays open",
+    arguments: [ConflictStrategy.serverWins, .automerge])
+  func keptOpen(_ strategy: ConflictStrategy) throws {
+    let scene = try ConflictScene()
+    try scene.here(["_id": "a", "n": 2, "m": 1])
+    try scene.there(["_id": "a", "n": 3, "m": 1])
+    let (result, told) = try discarding(scene, strategy, keeping: true)
+    #expect(result.errors.map(\.kind) == [.conflict] && result.discarded == 0 && told.isEmpty)
+    #expect(try scene.both("n") == [2, 3])
+    #expect(scene.state == .conflict)
+    // What loses nothing needs nobody.
+    let other = try ConflictScene()
+    try other.here(["_id": "a", "n": 2, "m": 1])
+    try other.there(["_id": "a", "n": 2, "m": 5])
+    #expect(try discarding(other, strategy, keeping: true).0.errors.isEmpty)
+    #expect(try other.both("m") == [5, 5])
+  }
+
+  @Test("members are merged and lists joined; what both have changed is the backend's, and told")
+  func automerge() throws {
+    let scene = try ConflictScene(["_id": "a", "title": "old", "tags": ["x"], "n": 1])
+    try scene.here(["_id": "a", "title": "old", "tags": ["x", "y"], "n": 2])
+    try scene.there(["_id": "a", "title": "new", "tags": ["x", "z"], "n": 1])
+    #expect(try discarding(scene, .automerge).0 == PushResult(pushed: 1))
+    #expect(try scene.both("title") == ["new", "new"])
+    #expect(try scene.both("tags") == [["x", "z", "y"], ["x", "z", "y"]])
+    #expect(try scene.both("n") == [2, 2])
+    try scene.here(["_id": "a", "title": "mine", "tags": ["x", "z", "y"], "n": 3])
+    try scene.there(["_id": "a", "title": "theirs", "tags": ["x", "z", "y"], "n": 2])
+    let (result, told) = try discarding(scene, .automerge)
+    #expect(result == PushResult(pushed: 1, discarded: 1))
+    #expect(
+      told.count == 1 && told[0].ours?["title"] == "mine" && told[0].theirs?["title"] == "theirs")
+    #expect(try scene.both("title") == ["theirs", "theirs"])
+    #expect(try scene.both("n") == [3, 3])
+  }
+
   @Test("the server wins: updates, deletions and creates alike", arguments: [true, false])
   func serverWins(_ keepsConditions: Bool) throws {
     for (deletesHere, deletesThere) in [(false, false), (true, false), (false, true)] {
       let scene = try ConflictScene(keepsConditions: keepsConditions)
       try deletesHere ? scene.deletedHere() : scene.here(["_id": "a", "n": 2])
       if deletesThere { scene.deletedThere() } else { try scene.there(["_id": "a", "n": 3]) }
-      #expect(try scene.push(.serverWins) == PushResult())
+      #expect(try scene.push(.serverWins) == PushResult(discarded: 1))
       #expect(try scene.both("n") == (deletesThere ? [nil, nil] : [3, 3]))
       #expect(try scene.fixture.engine.pendingCount() == 0)
     }
     let scene = try ConflictScene()
     try scene.here(["_id": "x", "n": 1])
     try scene.there(["_id": "x", "n": 2])
-    #expect(try scene.push(.serverWins) == PushResult())
+    #expect(try scene.push(.serverWins) == PushResult(discarded: 1))
     #expect(try scene.fixture.local("n") == ["1", "2"])
   }
 

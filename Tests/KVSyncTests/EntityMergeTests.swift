@@ -8,8 +8,9 @@ import Testing
   private static let decomposed = "e\u{301}"
 
   private func merged(_ base: String, ours: String, theirs: String) -> String? {
-    let merged = try? EntityMerge.merged(
-      base: Array(base.utf8), ours: Array(ours.utf8), theirs: Array(theirs.utf8), format: .default)
+    var merge = EntityMerge(.default, winner: nil)
+    let merged = try? merge.merged(
+      base: Array(base.utf8), ours: Array(ours.utf8), theirs: Array(theirs.utf8))
     return merged.map { String(decoding: $0, as: UTF8.self) }
   }
 
@@ -32,6 +33,47 @@ import Testing
       #"{"a":"\#(Self.composed)"}"#, ours: #"{"a":"\#(Self.decomposed)"}"#,
       theirs: #"{"a":"\#(Self.composed)","b":1}"#)
     #expect(Array(try #require(found).utf8) == Array(#"{"a":"\#(Self.decomposed)","b":1}"#.utf8))
+  }
+
+  /// Where theirs wins; with a mark if something of ours was given up.
+  private func joined(
+    _ base: String, ours: String, theirs: String, isAppended: Bool = false
+  ) throws -> String {
+    var merge = EntityMerge(.default, winner: .theirs, isAppended: isAppended)
+    let merged = try merge.merged(
+      base: Array(base.utf8), ours: Array(ours.utf8), theirs: Array(theirs.utf8))
+    return String(decoding: try #require(merged), as: UTF8.self) + (merge.hasLost ? " lost" : "")
+  }
+
+  @Test("where a side wins, lists that both have changed are joined") func lists() throws {
+    for (base, ours, theirs, joined) in [
+      ("[1]", "[1,2]", "[1,3]", "[1,3,2]"),
+      // Both have added the same; one has removed what the other kept.
+      ("[1]", "[1,2]", "[1,2,3]", "[1,2,3]"),
+      ("[1,2]", "[2]", "[1,2,3]", "[2,3]"),
+      ("[1,1]", "[1]", "[1,1,4]", "[1,4]"),
+      ("null", "[1]", "[2]", "[2] lost"),
+      // Another order alone is given up.
+      ("[1,2]", "[2,1]", "[1,2,3]", "[1,2,3] lost"),
+      ("1", "2", "3", "3 lost"),
+      (#"{"a":[1]}"#, #"{"a":[1,2],"b":1}"#, #"{"a":[1,3],"b":2}"#, #"{"a":[1,3,2],"b":2} lost"#),
+    ] {
+      let found = try self.joined(
+        #"{"x":\#(base)}"#, ours: #"{"x":\#(ours)}"#, theirs: #"{"x":\#(theirs)}"#)
+      let (value, lost) =
+        joined.hasSuffix(" lost") ? (String(joined.dropLast(5)), " lost") : (joined, "")
+      #expect(found == #"{"x":\#(value)}\#(lost)"#)
+    }
+  }
+
+  @Test("lists that a backend has appended to its own are not there twice") func appended() throws {
+    #expect(
+      try joined(
+        #"{"x":[1]}"#, ours: #"{"x":[1,2]}"#, theirs: #"{"x":[1,3,1,2]}"#, isAppended: true)
+        == #"{"x":[1,3,2]}"#)
+    #expect(
+      try joined(#"{"x":[1]}"#, ours: #"{"x":[1,2]}"#, theirs: #"{"x":[1,1,2]}"#, isAppended: true)
+        == #"{"x":[1,2]}"#)
   }
 
   @Test("two spellings by two writers are a conflict") func conflict() {

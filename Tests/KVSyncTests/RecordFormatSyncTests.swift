@@ -166,10 +166,11 @@ struct Keyed: Sendable, CustomTestStringConvertible {
 
   @Test("keeps permissions that we say nothing about") func permissions() throws {
     let format = Keyed.all[0].format
-    let merged = try EntityMerge.merged(
+    var merge = EntityMerge(format, winner: nil)
+    let merged = try merge.merged(
       base: Array(#"{"id":"a","rev":1,"access":{"x":1},"n":1}"#.utf8),
       ours: Array(#"{"id":"a","n":2}"#.utf8),
-      theirs: Array(#"{"id":"a","rev":2,"access":{"x":2},"n":1}"#.utf8), format: format)
+      theirs: Array(#"{"id":"a","rev":2,"access":{"x":2},"n":1}"#.utf8))
     #expect(
       merged.map { String(decoding: $0, as: UTF8.self) }
         == #"{"id":"a","rev":2,"access":{"x":2},"n":2}"#)

@@ -241,11 +241,12 @@ func WithAutoPagination(pageSize int) Option {
 type ConflictStrategy string
 
 // The strategies: the local version wins (the default), the backend's version wins, the changes of both are merged, the
-// conflict is left open in the queue, or a function decides: see [Collection.SetConflictHandler].
+// same without leaving anything open (the default with AppSync), the conflict is left open in the queue, or a function decides: see [Collection.SetConflictHandler].
 const (
 	ClientWins ConflictStrategy = "clientWins"
 	ServerWins ConflictStrategy = "serverWins"
 	Merge      ConflictStrategy = "merge"
+	Automerge  ConflictStrategy = "automerge"
 	Optimistic ConflictStrategy = "optimistic"
 	AskHandler ConflictStrategy = "handler"
 )

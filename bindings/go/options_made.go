@@ -32,8 +32,12 @@ func WithTTL(value time.Duration) Option { return with("ttl", value.Seconds()) }
 func WithDeltaSetCaching() Option { return with("deltaSetCaching", true) }
 
 // WithConflicts: what happens when an entity was changed here and on the backend: see sync.md; default: `"clientWins"`, with
-// AppSync `"serverWins"`; `"handler"` if the store has one.
+// AppSync `"automerge"`; `"handler"` if the store has one.
 func WithConflicts(value ConflictStrategy) Option { return with("conflicts", string(value)) }
+
+// WithKeepDiscarded: a local change that `serverWins` or `automerge` would discard, as a whole or in part, stays as an open
+// conflict instead: see conflicts.md.
+func WithKeepDiscarded() Option { return with("keepDiscarded", true) }
 
 // WithDeltaSet: a pull, and a find on the network, fetches only the changes since the same query was last read, if the
 // backend supports that; default: false, with AppSync true.

@@ -27,6 +27,9 @@ type PushResult struct {
 	// Overwritten is the number of accepted writes that replaced a version unknown to this device, as far as the backend
 	// reports that.
 	Overwritten int `json:"overwritten"`
+	// Discarded is the number of writes that were given up for what the backend has, as a whole or in part. The event
+	// "discarded" has both versions.
+	Discarded int `json:"discarded"`
 }
 
 // SyncResult is the result of a push and then a pull. The pull is left out while a write is still waiting to be sent.

@@ -47,8 +47,8 @@ func (s *Subscription) End(ctx context.Context, options ...Option) error {
 
 // A SyncEvent is an event of a client's synchronisation. Members that do not apply are zero.
 type SyncEvent struct {
-	// Event is "started", "progress", "finished", "offline", "online", "loggedOut", "quarantined", "overwritten" or
-	// "conditionFailed". Later versions may add others.
+	// Event is "started", "progress", "finished", "offline", "online", "loggedOut", "quarantined", "overwritten",
+	// "discarded" or "conditionFailed". Later versions may add others.
 	Event string
 	// Task is a number that identifies the push, pull or sync.
 	Task int
@@ -64,9 +64,9 @@ type SyncEvent struct {
 	Error  *Error
 	// ID is the id of the entity.
 	ID string
-	// Remote is the version that was overwritten. It is null if that was a deletion.
+	// Remote is the version that was overwritten, or that replaced a local change. It is null if that was a deletion.
 	Remote json.RawMessage
-	// Local is what the write whose condition failed was to save. It is null if that was a deletion.
+	// Local is what a write that was discarded, or whose condition failed, was to save. It is null if that was a deletion.
 	Local json.RawMessage
 	// Active says whether the backend answers, IsEmpty whether no write waits.
 	Active, IsEmpty bool

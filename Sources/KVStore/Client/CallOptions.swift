@@ -41,6 +41,8 @@ public struct CallOptions: Sendable, Equatable {
     case serverWins
     /// The changes of both versions are merged, if they concern different members.
     case merge
+    /// The same, without leaving anything open: lists are joined, and the backend has what both have changed.
+    case automerge
     /// The conflict is left open, and the write is quarantined.
     case optimistic
   }
@@ -57,6 +59,8 @@ public struct CallOptions: Sendable, Equatable {
   public var ttl: Double?
   /// How a conflict is resolved.
   public var conflicts: Conflicts?
+  /// Whether a local change that a strategy would discard stays as an open conflict instead.
+  public var keepsDiscarded: Bool?
   /// Whether a push sends quarantined writes as well.
   public var retriesQuarantined: Bool?
   /// Whether a pull fetches only the delta since the last one, if the backend supports that.
@@ -76,6 +80,7 @@ public struct CallOptions: Sendable, Equatable {
       options.set("readPolicy", readPolicy?.rawValue)
       options.set("writePolicy", writePolicy?.rawValue)
       options.set("conflicts", conflicts?.rawValue)
+      if let keepsDiscarded { options["keepDiscarded"] = .bool(keepsDiscarded) }
       if let timeout { options["timeout"] = .double(timeout) }
       if let retries { options["retries"] = .int(Int64(retries)) }
       if let ttl { options["ttl"] = .double(ttl) }

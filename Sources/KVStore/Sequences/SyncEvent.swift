@@ -65,6 +65,9 @@ public enum SyncEvent: Sendable {
   /// A write has replaced a version of the backend that was unknown to this device. `remote` is that version as JSON;
   /// nil: the entity was deleted there. Only some backends report this.
   case overwritten(collection: String, id: String, remote: [UInt8]?)
+  /// A local change was given up for what the backend has, as a whole or in part. `local` is what was to be saved and
+  /// `remote` what the backend had, as JSON; nil: a deletion.
+  case discarded(collection: String, id: String, local: [UInt8]?, remote: [UInt8]?)
   /// A write on a condition was discarded, because the condition does not hold on the backend: the local entity is the
   /// backend's now. `local` is what was to be saved, as JSON; nil: a deletion.
   case conditionFailed(collection: String, id: String, local: [UInt8]?)
@@ -92,6 +95,8 @@ public enum SyncEvent: Sendable {
     case .background(let event): self = .background(BackgroundEvent(event))
     case .overwritten(let collection, let id, let theirs):
       self = .overwritten(collection: collection, id: id, remote: theirs)
+    case .discarded(let collection, let id, let ours, let theirs):
+      self = .discarded(collection: collection, id: id, local: ours, remote: theirs)
     case .conditionFailed(let collection, let id, let ours):
       self = .conditionFailed(collection: collection, id: id, local: ours)
     }

@@ -13,12 +13,16 @@ public struct PushResult: Sendable, Equatable {
   public let quarantined: Int
   /// The number of accepted writes that replaced a version unknown to this device, as far as the backend reports that.
   public let overwritten: Int
+  /// The number of writes that were given up for what the backend has, as a whole or in part. `SyncEvent.discarded` has
+  /// both versions.
+  public let discarded: Int
 
   init(_ result: KVSync.PushResult) {
     pushed = result.pushed
     errors = result.errors.map(KVStoreError.init)
     quarantined = result.quarantined
     overwritten = result.overwritten
+    discarded = result.discarded
   }
 }
 

@@ -109,7 +109,7 @@ extension Result<RemoteOutcome, StoreError> {
   fileprivate func of(attempt: Int) -> Self {
     map { outcome in
       switch outcome {
-      case .stored, .deleted: outcome
+      case .stored, .merged, .deleted: outcome
       case .storedMany(let many): .storedMany(many.map { $0.mapError { $0.of(attempt: attempt) } })
       case .batch(let many): .batch(many.map { $0.of(attempt: attempt) })
       }

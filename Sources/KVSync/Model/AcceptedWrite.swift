@@ -7,10 +7,15 @@ package struct AcceptedWrite: Sendable, Equatable {
   package var stored: [UInt8]?
   /// The version that a deletion made; nil: the answer does not say.
   package var deletion: RecordVersion?
+  /// Whether the backend had another version, and merged the write with it.
+  package var isMerged: Bool
 
-  package init(_ write: PendingWrite, stored: [UInt8]?, deletion: RecordVersion? = nil) {
+  package init(
+    _ write: PendingWrite, stored: [UInt8]?, deletion: RecordVersion? = nil, isMerged: Bool = false
+  ) {
     self.write = write
     self.stored = stored
     self.deletion = deletion
+    self.isMerged = isMerged
   }
 }

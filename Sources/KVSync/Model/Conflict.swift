@@ -9,6 +9,9 @@ package enum ConflictStrategy: String, Sendable, CaseIterable {
   /// Member by member: what one side has changed is taken. Where both have changed the same, or one has
   /// deleted the entity, it is left open.
   case merge
+  /// The same, without leaving anything open: lists that both have changed are joined, and what both have changed, or one has
+  /// deleted, is as the backend has it. What is discarded is told.
+  case automerge
   /// The conflict is left open.
   case optimistic
   /// The application's function decides.

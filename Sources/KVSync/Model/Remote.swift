@@ -213,6 +213,8 @@ package enum RemoteCondition: Sendable, Equatable {
 package indirect enum RemoteOutcome: Sendable, Equatable {
   /// The entity as the backend stored it.
   case stored([UInt8])
+  /// The same, where the backend had another version than the one that the write names, and merged the two.
+  case merged([UInt8])
   /// One result for each entity of a `createMany`, in its order.
   case storedMany([Result<[UInt8], StoreError>])
   /// How many were deleted; 0 when it was not there (404). `at`: the version that the deletion made; nil: unknown.
@@ -282,10 +284,16 @@ package struct Call: Sendable {
   package var overwritten: @Sendable (_ id: String, _ theirs: [UInt8]?) -> Void = { _, _ in }
   /// Hears of each write that was given up for what the backend has; `ours` nil: a deletion.
   package var replaced: @Sendable (PendingWrite, _ ours: [UInt8]?) -> Void = { _, _ in }
+  /// Hears of each write of which something was given up for what the backend has, and of both versions; nil: a deletion.
+  package var discarded: @Sendable (PendingWrite, _ ours: [UInt8]?, _ theirs: [UInt8]?) -> Void = {
+    _, _, _ in
+  }
   package var conflicts: ConflictStrategy
   /// The tokens of the writes that are sent with this call, by their entities. A token stands for what one write makes of one
   /// entity: a backend that keeps tokens carries it out once, however often it is sent.
   package var tokens: [RecordID: String] = [:]
+  /// Whether what would be discarded stays as an open conflict.
+  package var keepsDiscarded = false
   /// Whether a push sends what was set aside as well.
   package var retriesQuarantined = false
   /// The members that the application's entities have: a save keeps the others of what is stored; nil: all.

@@ -38,22 +38,27 @@ package struct PushResult: Sendable, Equatable {
   package var quarantined: Int
   /// How many accepted writes have replaced a version that was not seen here, as far as the backend lets it be known.
   package var overwritten: Int
+  /// How many writes were given up for what the backend has, as a whole or in part.
+  package var discarded: Int
   package init(
-    pushed: Int = 0, errors: [StoreError] = [], quarantined: Int = 0, overwritten: Int = 0
+    pushed: Int = 0, errors: [StoreError] = [], quarantined: Int = 0, overwritten: Int = 0,
+    discarded: Int = 0
   ) {
     self.pushed = pushed
     self.errors = errors
     self.quarantined = quarantined
     self.overwritten = overwritten
+    self.discarded = discarded
   }
 
-  /// `{"pushed":n,"errors":[…],"quarantined":n,"overwritten":n}`.
+  /// `{"pushed":n,"errors":[…],"quarantined":n,"overwritten":n,"discarded":n}`.
   package var jsonObject: JSONObject {
     JSONObject([
       .init("pushed", .int(Int64(pushed))),
       .init("errors", .array(errors.map { .object($0.jsonObject) })),
       .init("quarantined", .int(Int64(quarantined))),
       .init("overwritten", .int(Int64(overwritten))),
+      .init("discarded", .int(Int64(discarded))),
     ])
   }
 }
@@ -84,7 +89,7 @@ package struct SyncResult: Sendable, Equatable {
     self.pull = pull
   }
 
-  /// `{"pushed":n,"errors":[…],"quarantined":n,"overwritten":n,"pulled":n,"removed":m}`.
+  /// `{"pushed":n,"errors":[…],"quarantined":n,"overwritten":n,"discarded":n,"pulled":n,"removed":m}`.
   package var jsonObject: JSONObject {
     var object = push.jsonObject
     let pull = self.pull ?? PullResult()

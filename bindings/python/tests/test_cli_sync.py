@@ -85,7 +85,13 @@ def test_a_password_is_read_from_the_standard_input(
 def test_what_one_pushes_another_one_pulls(ana: Tool, other: Tool, unique: str) -> None:
     ana("import", unique, stdin=note("a", 1) + note("b", 2))
     (pushed,) = ana("push", "--json").json
-    assert pushed == {"collection": unique, "pushed": 2, "quarantined": 0, "errors": 0}
+    assert pushed == {
+        "collection": unique,
+        "pushed": 2,
+        "quarantined": 0,
+        "discarded": 0,
+        "errors": 0,
+    }
     (pulled,) = other("pull", unique, "--filter", '{"number": 2}', "--json").json
     assert pulled == {"collection": unique, "pulled": 1, "removed": 0, "errors": 0}
     other("import", unique, stdin=note("c", 3))
@@ -101,7 +107,7 @@ def test_what_is_refused_is_named_and_can_be_mended(ana: Tool, unique: str) -> N
     ana("import", unique, stdin=refused("x") + note("y", 1) + refused("z"))
     pushed = ana("push", unique)
     assert pushed.code == 4
-    assert pushed.out.splitlines()[1].split() == [unique, "1", "2", "2"]
+    assert pushed.out.splitlines()[1].split() == [unique, "1", "2", "0", "2"]
     assert pushed.err.count("_geoloc must be") == 2
     rows = ana("pending", "list", unique, "--state", "refused", "--json").json
     assert [row["id"] for row in rows] == ["x", "z"]

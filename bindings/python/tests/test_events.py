@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from conftest import APP_KEY, APP_SECRET
@@ -43,7 +44,13 @@ def test_a_listener_hears_of_a_push_with_its_progress_and_result(online: kvstore
         notes.push()
         finished = received.wait(lambda event: event.event == "finished")
     assert (finished.operation, finished.collection) == ("push", "heard")
-    assert finished.result == {"pushed": 3, "errors": [], "quarantined": 0, "overwritten": 0}
+    assert finished.result == {
+        "pushed": 3,
+        "errors": [],
+        "quarantined": 0,
+        "overwritten": 0,
+        "discarded": 0,
+    }
     assert received.events[0].event == "started"
     progress = [event.progress for event in received.events if event.progress is not None]
     assert progress[-1].entities_done == progress[-1].entities_total == 3
@@ -67,6 +74,33 @@ def test_what_a_push_has_overwritten_is_told(online: kvstore.Client, unique: str
     assert event.remote["n"] == 2
     notes.pull()
     assert notes.find_by_id("a")["n"] == 3
+
+
+@pytest.mark.parametrize("conflicts", ["serverWins", "automerge"])
+def test_what_a_push_has_discarded_is_told(
+    online: kvstore.Client, unique: str, conflicts: Literal["serverWins", "automerge"]
+) -> None:
+    received = Received()
+    notes = online.collection(unique, conflicts=conflicts)
+    notes.save({"_id": "a", "n": 1, "tags": ["x"]})
+    assert notes.sync().discarded == 0
+    online.collection(unique, "network").save({"_id": "a", "n": 2, "tags": ["x", "y"]})
+    notes.save({"_id": "a", "n": 3, "tags": ["x", "z"]})
+    with online.observe_sync(received):
+        assert notes.push().discarded == 1
+        event = received.wait(lambda event: event.event == "discarded")
+    assert (event.collection, event.id) == (unique, "a")
+    assert event.local is not None
+    assert event.remote is not None
+    assert (event.local["n"], event.remote["n"]) == (3, 2)
+    merged = ["x", "y", "z"] if conflicts == "automerge" else ["x", "y"]
+    assert (notes["a"]["n"], notes["a"]["tags"]) == (2, merged)
+    # With the option the same stays open.
+    online.collection(unique, "network").save({"_id": "a", "n": 4})
+    notes.save({"_id": "a", "n": 5})
+    result = notes.push(keep_discarded=True)
+    assert (len(result.errors), result.discarded) == (1, 0)
+    assert [write.state for write in notes.pending] == ["conflict"]
 
 
 def test_a_failure_comes_with_its_error(online: kvstore.Client) -> None:

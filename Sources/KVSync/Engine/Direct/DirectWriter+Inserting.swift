@@ -84,7 +84,8 @@ extension DirectWriter {
     in results: inout [Result<[UInt8], StoreError>?]
   ) {
     switch outcome {
-    case .success(.stored(let entity)): for index in indices { results[index] = .success(entity) }
+    case .success(.stored(let entity)), .success(.merged(let entity)):
+      for index in indices { results[index] = .success(entity) }
     case .success(.storedMany(let many)):
       for (index, result) in zip(indices, many) {
         results[index] = result.mapError { error in

@@ -130,10 +130,11 @@ struct DirectWriter {
 
 extension RemoteOutcome {
   func storedEntity() throws(StoreError) -> [UInt8] {
-    guard case .stored(let entity) = self else {
+    switch self {
+    case .stored(let entity), .merged(let entity): return entity
+    case .storedMany, .deleted, .batch:
       throw StoreError.badAnswer("The backend's answer is not an entity.")
     }
-    return entity
   }
 
   fileprivate func deletion() throws(StoreError) -> (count: Int, version: RecordVersion?) {

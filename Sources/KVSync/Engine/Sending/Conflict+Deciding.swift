@@ -13,8 +13,11 @@ struct ConflictResolver {
   /// Whether the backend was asked to match a filter: then it may have refused what has not changed since.
   var isCondition = false
 
+  /// Whether the backend has taken the write, and merged it with what it had: `theirs` came of both.
+  var isMerged = false
+
   enum Verdict: Equatable {
-    /// There is nothing left to send: what is there is what was wanted.
+    /// There is nothing left to send: what is there is what was wanted, or what the backend has made of it.
     case done
     /// The backend's entity replaces ours.
     case take
@@ -26,16 +29,28 @@ struct ConflictResolver {
     case open
   }
 
+  struct Decision: Equatable {
+    var verdict: Verdict
+    /// What it gives up: something of ours, something of theirs, or nothing.
+    var lost: EntityMerge.Side?
+
+    init(_ verdict: Verdict, losing lost: EntityMerge.Side? = nil) {
+      (self.verdict, self.lost) = (verdict, lost)
+    }
+  }
+
   /// First what is no conflict, then what the strategy says.
-  func verdict(_ strategy: ConflictStrategy) throws(StoreError) -> Verdict {
-    if !isOthers, try isDone() { return .done }
-    if try isOurOwn() { return .again(.unchanged) }
-    if !isCondition, try isUnchanged() { return .again(.unchanged) }
+  func decision(_ strategy: ConflictStrategy) throws(StoreError) -> Decision {
+    if isMerged { return try decisionAfterMerging(strategy) }
+    if !isOthers, try isDone() { return Decision(.done) }
+    if try isOurOwn() { return Decision(.again(.unchanged)) }
+    if !isCondition, try isUnchanged() { return Decision(.again(.unchanged)) }
     switch strategy {
-    case .clientWins: return .overwrite
-    case .serverWins: return .take
-    case .merge: return try merge()
-    case .optimistic, .handler: return .open
+    case .clientWins: return Decision(.overwrite, losing: .theirs)
+    case .serverWins: return Decision(.take, losing: try takingLosesOurs() ? .ours : nil)
+    case .merge: return Decision(try merge())
+    case .automerge: return try automerge()
+    case .optimistic, .handler: return Decision(.open)
     }
   }
 
@@ -62,15 +77,74 @@ struct ConflictResolver {
   }
 
   private func merge() throws(StoreError) -> Verdict {
-    guard let ours, let bytes = theirs.bytes,
-      let merged = try EntityMerge.merged(base: base, ours: ours, theirs: bytes, format: format)
-    else { return .open }
+    guard let (merged, theirs, _) = try merged(winner: nil) else { return .open }
     // Whatever we have changed, they have too.
-    if try entity(bytes).isSame(as: merged, startedFrom: nil) { return .take }
+    if try entity(theirs).isSame(as: merged, startedFrom: nil) { return .take }
     return .again(.replaced(merged))
+  }
+
+  /// Where one has deleted what the other has changed, the backend wins.
+  private func automerge() throws(StoreError) -> Decision {
+    guard let (merged, theirs, hasLost) = try merged(winner: .theirs) else {
+      return Decision(.take, losing: .ours)
+    }
+    let lost: EntityMerge.Side? = hasLost ? .ours : nil
+    if try entity(theirs).isSame(as: merged, startedFrom: nil) {
+      return Decision(.take, losing: lost)
+    }
+    return Decision(.again(.replaced(merged)), losing: lost)
+  }
+
+  /// Whether theirs lacks something that was changed here.
+  private func takingLosesOurs() throws(StoreError) -> Bool {
+    guard let (merged, theirs, hasLost) = try merged(winner: .theirs) else { return true }
+    if hasLost { return true }
+    return try !entity(theirs).isSame(as: merged, startedFrom: nil)
+  }
+
+  /// A backend that merges keeps what it had against what is sent, also where nobody else has changed that.
+  private func decisionAfterMerging(
+    _ strategy: ConflictStrategy
+  ) throws(StoreError) -> Decision {
+    let winner: EntityMerge.Side = strategy == .clientWins ? .ours : .theirs
+    guard let (merged, theirs, hasLost) = try merged(winner: winner) else { return Decision(.done) }
+    let lost = hasLost ? winner.other : nil
+    guard try !entity(theirs).isSame(as: merged, startedFrom: nil) else {
+      return Decision(hasLost && strategy.leavesOpen ? .open : .done, losing: lost)
+    }
+    switch strategy {
+    case .clientWins, .automerge: return Decision(.again(.replaced(merged)), losing: lost)
+    case .serverWins: return Decision(.done, losing: .ours)
+    case .merge where !hasLost: return Decision(.again(.replaced(merged)))
+    case .merge, .optimistic, .handler: return Decision(.open)
+    }
+  }
+
+  /// Nil if one of them is a deletion, or if nobody wins and both have changed the same.
+  private func merged(
+    winner: EntityMerge.Side?
+  ) throws(StoreError) -> (merged: [UInt8], theirs: [UInt8], hasLost: Bool)? {
+    guard let ours, let theirs = theirs.bytes else { return nil }
+    var merge = EntityMerge(format, winner: winner, isAppended: isMerged)
+    guard let merged = try merge.merged(base: base, ours: ours, theirs: theirs) else { return nil }
+    return (merged, theirs, merge.hasLost)
   }
 
   private func entity(_ bytes: [UInt8]) throws(StoreError) -> BackendEntity {
     try BackendEntity(bytes, format)
+  }
+}
+
+extension EntityMerge.Side {
+  fileprivate var other: EntityMerge.Side { self == .ours ? .theirs : .ours }
+}
+
+extension ConflictStrategy {
+  /// Whether somebody decides what nothing else does.
+  fileprivate var leavesOpen: Bool {
+    switch self {
+    case .merge, .optimistic, .handler: true
+    case .clientWins, .serverWins, .automerge: false
+    }
   }
 }

@@ -3,16 +3,31 @@ internal import KVJSON
 
 /// Two versions of an entity and what both started from, made into one.
 ///
-/// Members that one side has changed are taken from there; objects are merged member by member, arrays
-/// as a whole. The slices of the original texts are copied, nothing is printed anew.
-enum EntityMerge {
+/// Members that one side has changed are taken from there; objects are merged member by member. Where a side wins, lists
+/// that both have changed are joined, and it has the other members that both have changed. The slices of the original
+/// texts are copied, nothing is printed anew.
+struct EntityMerge {
+  enum Side { case ours, theirs }
+
+  /// Who has what both have changed; nil: nobody, and there is no merged entity.
+  private let winner: Side?
+  /// Whether theirs is what a backend has made of ours and what it had: it has appended our lists to its own.
+  private let isAppended: Bool
+  private let format: RecordFormat
+  /// Whether something was given up of the side that does not win.
+  private(set) var hasLost = false
+
   /// Objects inside objects are merged to this depth; further down they are taken as a whole.
   private static let maxLevels = 64
 
-  /// Nil if both sides have changed the same member to different values. `base` nil: nothing was there. Throws `.storage`
-  /// if there is no memory to compare them.
-  static func merged(
-    base: [UInt8]?, ours: [UInt8], theirs: [UInt8], format: RecordFormat
+  init(_ format: RecordFormat, winner: Side?, isAppended: Bool = false) {
+    (self.format, self.winner, self.isAppended) = (format, winner, isAppended)
+  }
+
+  /// Nil if both sides have changed the same member to different values and none wins. `base` nil: nothing was there. Throws
+  /// `.storage` if there is no memory to compare them.
+  mutating func merged(
+    base: [UInt8]?, ours: [UInt8], theirs: [UInt8]
   ) throws(StoreError) -> [UInt8]? {
     var ours = Members(ours)
     let theirs = Members(theirs)
@@ -24,20 +39,13 @@ enum EntityMerge {
     return try merged(base.map { Members($0) } ?? Members(), ours, theirs: theirs, level: 0)
   }
 
-  private static func merged(
+  private mutating func merged(
     _ base: Members, _ ours: Members, theirs: Members, level: Int
   ) throws(StoreError) -> [UInt8]? {
     var merged = Members()
     for name in theirs.names + ours.names where merged[name] == nil {
-      switch try choice(base[name], ours[name], theirs: theirs[name]) {
+      switch try choice(base[name], ours[name], theirs: theirs[name], level: level) {
       case .value(let value): merged[name] = value
-      case .both(let ours, let theirs):
-        guard level < maxLevels,
-          let base = Members(base[name] ?? Array("{}".utf8), isObject: true),
-          let ours = Members(ours, isObject: true), let theirs = Members(theirs, isObject: true),
-          let inner = try self.merged(base, ours, theirs: theirs, level: level + 1)
-        else { return nil }
-        merged[name] = inner
       case .conflict: return nil
       }
     }
@@ -47,18 +55,35 @@ enum EntityMerge {
   private enum Choice {
     /// Nil: the member goes.
     case value([UInt8]?)
-    case both([UInt8], [UInt8])
     case conflict
   }
 
-  private static func choice(_ base: [UInt8]?, _ ours: [UInt8]?, theirs: [UInt8]?)
-    throws(StoreError) -> Choice
-  {
-    if try isSame(ours, theirs) { return .value(theirs) }
-    if try isSame(ours, base) { return .value(theirs) }
-    if try isSame(theirs, base) { return .value(ours) }
-    guard let ours, let theirs else { return .conflict }
-    return .both(ours, theirs)
+  private mutating func choice(
+    _ base: [UInt8]?, _ ours: [UInt8]?, theirs: [UInt8]?, level: Int
+  ) throws(StoreError) -> Choice {
+    if try Self.isSame(ours, theirs) { return .value(theirs) }
+    if try Self.isSame(ours, base) { return .value(theirs) }
+    let theirs = try isAppended ? MergedList.before(theirs, appended: ours) : theirs
+    if try Self.isSame(theirs, base) { return .value(ours) }
+    if let ours, let theirs, let joined = try joined(base, ours, theirs: theirs, level: level) {
+      return .value(joined)
+    }
+    guard let winner else { return .conflict }
+    hasLost = true
+    return .value(winner == .ours ? ours : theirs)
+  }
+
+  /// Objects, or lists where a side wins; nil for other values.
+  private mutating func joined(
+    _ base: [UInt8]?, _ ours: [UInt8], theirs: [UInt8], level: Int
+  ) throws(StoreError) -> [UInt8]? {
+    if let ours = Members(ours, isObject: true), let theirs = Members(theirs, isObject: true) {
+      guard level < Self.maxLevels,
+        let base = Members(base ?? Array("{}".utf8), isObject: true)
+      else { return nil }
+      return try merged(base, ours, theirs: theirs, level: level + 1)
+    }
+    return winner == nil ? nil : try MergedList.joined(base, ours, theirs: theirs)
   }
 
   private static func isSame(_ left: [UInt8]?, _ right: [UInt8]?) throws(StoreError) -> Bool {

@@ -103,5 +103,6 @@ extension PushResult {
     pushed += other.pushed
     errors += other.errors
     overwritten += other.overwritten
+    discarded += other.discarded
   }
 }

@@ -10,6 +10,8 @@ extension Push {
     let refusal: StoreError
     /// Nil: not asked yet.
     var theirs: RemoteVersion?
+    /// Whether the backend has taken the write, and merged it with what it had.
+    var isMerged = false
   }
 
   // MARK: Noticing
@@ -89,7 +91,7 @@ extension Push {
     let unknown = conflicts.filter { $0.theirs == nil }.map(\.sent.write.id)
     let found = try engine.backendEntities(unknown, remote, call: call)
     var round = Round()
-    var replaced: [(sent: OutgoingWrite, theirs: RemoteVersion)] = []
+    var replaced: [Replaced] = []
     var again: [PendingWrite] = []
     for conflict in conflicts {
       let write = conflict.sent.write
@@ -103,17 +105,26 @@ extension Push {
       let meeting = ConflictResolver(
         format: engine.format, ours: conflict.sent.body, base: now.base, theirs: theirs,
         tried: now.tried + late.map { .entity($0) },
-        isOthers: try isOfOthers(conflict, theirs), isCondition: conflict.sent.condition.isFilter)
-      let verdict = try meeting.verdict(call.conflicts.holding(write))
-      switch verdict {
-      case .done: round.confirmed.append(AcceptedWrite(write, stored: theirs.bytes))
+        isOthers: try isOfOthers(conflict, theirs), isCondition: conflict.sent.condition.isFilter,
+        isMerged: conflict.isMerged)
+      // The condition of what was merged has held.
+      let strategy = conflict.isMerged ? call.conflicts : call.conflicts.holding(write)
+      var decision = try meeting.decision(strategy)
+      if decision.lost == .ours, call.keepsDiscarded { decision = .init(.open) }
+      switch decision.verdict {
+      case .done:
+        round.confirmed.append(AcceptedWrite(write, stored: theirs.bytes))
+        if decision.lost == .ours { tellDiscarded(write, conflict.sent.body, for: theirs) }
       case .take:
-        replaced.append((conflict.sent, theirs))
+        // A condition that did not hold is told also where the same is there.
+        let isLoss = decision.lost != nil || write.isConditional
+        replaced.append(Replaced(sent: conflict.sent, theirs: theirs, isLoss: isLoss))
       case .overwrite, .again:
         let change: RebasedChange =
-          if case .again(let change) = verdict { change } else { .unchanged }
+          if case .again(let change) = decision.verdict { change } else { .unchanged }
         guard try local.rebase(write, onto: theirs, as: change) else { continue }
-        if verdict == .overwrite { overwriting[key] = theirs }
+        if decision.lost == .theirs { overwriting[key] = theirs }
+        if decision.lost == .ours { tellDiscarded(write, conflict.sent.body, for: theirs) }
         if let now = try local.pending(write.id, in: engine.collection) { again.append(now.write) }
       case .open:
         round.theirs[key] = theirs
@@ -139,13 +150,23 @@ extension Push {
     return try !BackendEntity(there, engine.format).isMade(by: user)
   }
 
-  private func acceptRemote(
-    _ replaced: [(sent: OutgoingWrite, theirs: RemoteVersion)]
-  ) throws(StoreError) {
+  private struct Replaced {
+    let sent: OutgoingWrite
+    let theirs: RemoteVersion
+    /// Whether something of ours is given up.
+    let isLoss: Bool
+  }
+
+  private mutating func acceptRemote(_ replaced: [Replaced]) throws(StoreError) {
     try engine.sendGate.fence.settling(replaced.map(\.sent.write.id)) { () throws(StoreError) in
       try local.acceptRemote(replaced.map { ($0.sent.write, $0.theirs) })
     }
-    for (sent, _) in replaced { call.replaced(sent.write, sent.body) }
+    for one in replaced {
+      call.replaced(one.sent.write, one.sent.body)
+      // What was changed since it was sent is still to be sent.
+      let isLeft = try local.pending(one.sent.write.id, in: engine.collection) != nil
+      if one.isLoss, !isLeft { tellDiscarded(one.sent.write, one.sent.body, for: one.theirs) }
+    }
     call.progress.update { $0.entitiesDone += UInt64(replaced.count) }
   }
 }
@@ -155,6 +176,7 @@ extension ConflictStrategy {
   fileprivate func holding(_ write: PendingWrite) -> ConflictStrategy {
     switch self {
     case .clientWins, .merge: write.isConditional ? .optimistic : self
+    case .automerge: write.isConditional ? .serverWins : self
     case .serverWins, .optimistic, .handler: self
     }
   }

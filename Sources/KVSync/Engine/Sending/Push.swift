@@ -13,6 +13,8 @@ struct Push {
   /// What writes that were not accepted yet are about to replace unseen.
   var overwriting: [RecordID: RemoteVersion] = [:]
   private var overwritten = 0
+  /// The writes of which something was given up for what the backend has.
+  private var discardedIDs: Set<RecordID> = []
   private var failures: [StoreError] = []
   /// The indexes in the whole queue of the writes of this page, and of those without an answer.
   private var indices: [RecordID: Int] = [:]
@@ -81,7 +83,13 @@ struct Push {
     if let silence = reachability.silence { throw silence }
     return PushResult(
       pushed: pushed, errors: failures.sorted { ($0.index ?? 0) < ($1.index ?? 0) },
-      overwritten: overwritten)
+      overwritten: overwritten, discarded: discardedIDs.count)
+  }
+
+  /// Tells that something of a write was given up, once for each.
+  mutating func tellDiscarded(_ write: PendingWrite, _ ours: [UInt8]?, for theirs: RemoteVersion) {
+    guard discardedIDs.insert(RecordID(write.id)).inserted else { return }
+    call.discarded(write, ours, theirs.bytes)
   }
 
   private mutating func sendSlice(_ slice: [PendingWrite]) throws(StoreError) {
@@ -239,7 +247,14 @@ struct Push {
       if let stored = accepted.stored {
         _ = try engine.arrivals.accepted(stored, as: sent.write.id)
       }
-      round.confirmed.append(accepted)
+      guard accepted.isMerged, let stored = accepted.stored else {
+        round.confirmed.append(accepted)
+        return
+      }
+      round.conflicts.append(
+        Conflicted(
+          sent: sent, refusal: .conflict(sent.write.id, isGone: false), theirs: .entity(stored),
+          isMerged: true))
     } catch {
       switch error.kind {
       case _ where error.wasCarriedOut: round.gone.append(sent)

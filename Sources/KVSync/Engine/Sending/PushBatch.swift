@@ -87,6 +87,8 @@ struct PushBatch {
   ) -> Result<AcceptedWrite, StoreError> {
     switch outcome {
     case .stored(let entity): .success(AcceptedWrite(sent.write, stored: entity))
+    case .merged(let entity):
+      .success(AcceptedWrite(sent.write, stored: entity, isMerged: true))
     case .deleted(0, _) where sent.write.isConditional && sent.condition != .none:
       .failure(StoreError(.notFound, "There is no entity with this id on the backend."))
     case .deleted(_, let version):

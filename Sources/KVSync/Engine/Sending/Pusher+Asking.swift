@@ -21,7 +21,9 @@ extension Pusher {
         guard let id = error.id else { continue }
         switch try ask(handler, about: id) {
         case .leftOpen: continue
-        case .settled: result.errors.removeAll { $0.id?.hasSameBytes(as: id) == true }
+        case .settled(let isLoss):
+          result.errors.removeAll { $0.id?.hasSameBytes(as: id) == true }
+          if isLoss { result.discarded += 1 }
         case .sendAgain: again.append(id)
         }
       }
@@ -31,7 +33,12 @@ extension Pusher {
     return result
   }
 
-  private enum Answered { case leftOpen, settled, sendAgain }
+  private enum Answered {
+    case leftOpen
+    /// `isLoss`: what was changed here was given up.
+    case settled(isLoss: Bool)
+    case sendAgain
+  }
 
   private func ask(
     _ handler: ConflictHandler, about id: String
@@ -43,9 +50,14 @@ extension Pusher {
     let answer = try handler(conflict, call)
     switch answer {
     case .leave: return .leftOpen
-    case .keep where found.entity == nil && theirs == .gone, .take:
-      return try settle(found.write, theirs)
-    case .delete where theirs == .gone: return try settle(found.write, theirs)
+    case .keep where found.entity == nil && theirs == .gone:
+      return try settle(found.write, theirs, isLoss: false)
+    case .take:
+      let isLoss = found.entity != nil || theirs != .gone
+      let answered = try settle(found.write, theirs, isLoss: isLoss)
+      if isLoss { call.discarded(found.write, found.entity, theirs.bytes) }
+      return answered
+    case .delete where theirs == .gone: return try settle(found.write, theirs, isLoss: false)
     case .keep: return try again(found.write, theirs, change: .unchanged)
     case .delete: return try again(found.write, theirs, change: .deleted)
     case .merged(let entity):
@@ -55,19 +67,19 @@ extension Pusher {
       }
       // There is nothing to send where the answer is what the backend has.
       if let other = theirs.bytes, try BackendEntity(other, engine.format).isSameContent(as: body) {
-        return try settle(found.write, theirs)
+        return try settle(found.write, theirs, isLoss: false)
       }
       return try again(found.write, theirs, change: .replaced(body))
     }
   }
 
   private func settle(
-    _ write: PendingWrite, _ theirs: RemoteVersion
+    _ write: PendingWrite, _ theirs: RemoteVersion, isLoss: Bool
   ) throws(StoreError) -> Answered {
     try engine.sendGate.fence.settling([write.id]) { () throws(StoreError) in
       try local.acceptRemote([(write, theirs)])
     }
-    return .settled
+    return .settled(isLoss: isLoss)
   }
 
   private func again(
@@ -106,7 +118,8 @@ extension PushResult {
     let keys = Set(ids.map(RecordID.init))
     var indices: [RecordID: Int] = [:]
     var merged = PushResult(
-      pushed: pushed + next.pushed, overwritten: overwritten + next.overwritten)
+      pushed: pushed + next.pushed, overwritten: overwritten + next.overwritten,
+      discarded: discarded + next.discarded)
     for error in errors {
       guard let key = error.id.map(RecordID.init), keys.contains(key) else {
         merged.errors.append(error)

@@ -8,7 +8,9 @@ from typing import Any, Literal, Required, TypedDict
 
 ReadPolicy = Literal["forceLocal", "forceNetwork", "both", "networkOtherwiseLocal"]
 WritePolicy = Literal["forceLocal", "silentLocalThenNetwork", "localThenNetwork", "forceNetwork"]
-ConflictStrategy = Literal["clientWins", "serverWins", "merge", "optimistic", "handler"]
+ConflictStrategy = Literal[
+    "clientWins", "serverWins", "merge", "automerge", "optimistic", "handler"
+]
 
 
 class NetworkOptions(TypedDict, total=False):
@@ -45,8 +47,11 @@ class CallOptions(NetworkOptions, total=False):
     #: The members that your entities have; default: all.
     known_members: Mapping[str, Any]
     #: What happens when an entity was changed here and on the backend: see sync.md; default:
-    #: `"clientWins"`, with AppSync `"serverWins"`; `"handler"` if the store has one.
+    #: `"clientWins"`, with AppSync `"automerge"`; `"handler"` if the store has one.
     conflicts: ConflictStrategy
+    #: A local change that `serverWins` or `automerge` would discard, as a whole or in part, stays
+    #: as an open conflict instead: see conflicts.md.
+    keep_discarded: bool
     #: A push, or the push of a sync, sends quarantined writes as well.
     retry_quarantined: bool
     #: A pull, and a find on the network, fetches only the changes since the same query was last

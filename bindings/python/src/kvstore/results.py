@@ -57,6 +57,9 @@ class PushResult:
     #: How many accepted writes have overwritten a version that this device had not seen, as far as
     #: the backend reports it.
     overwritten: int = 0
+    #: How many writes were given up for what the backend has, as a whole or in part. The event
+    #: "discarded" has both versions.
+    discarded: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,8 @@ class SyncResult:
     quarantined: int = 0
     #: How many accepted writes have overwritten a version that this device had not seen.
     overwritten: int = 0
+    #: How many writes were given up for what the backend has, as a whole or in part.
+    discarded: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +177,7 @@ class SyncEvent:
     """An event of a client's synchronisation. Members that do not apply are None."""
 
     #: "started", "progress", "finished", "offline", "online", "loggedOut", "quarantined",
-    #: "overwritten", "conditionFailed"; others may follow.
+    #: "overwritten", "discarded", "conditionFailed"; others may follow.
     event: str
     #: The number of the push, pull or sync that the event belongs to.
     task: int | None = None
@@ -187,9 +192,11 @@ class SyncEvent:
     error: KVError | None = None
     #: The id of the entity concerned.
     id: str | None = None
-    #: The version that was overwritten. It is None, too, if that was a deletion.
+    #: The version that was overwritten, or that replaced a local change. It is None, too, if that
+    #: was a deletion.
     remote: Mapping[str, Any] | None = None
-    #: What the write whose condition failed was to save. It is None, too, if it was a deletion.
+    #: What a write that was discarded, or whose condition failed, was to save. It is None, too, if
+    #: it was a deletion.
     local: Mapping[str, Any] | None = None
     #: All members of the event, as the library writes them: see ``kv_client_start_sync`` for those
     #: of the synchronisation in the background.
@@ -306,6 +313,7 @@ def decode_push(text: bytes) -> PushResult:
         errors_of(members),
         members.get("quarantined", 0),
         members.get("overwritten", 0),
+        members.get("discarded", 0),
     )
 
 
@@ -319,6 +327,7 @@ def decode_sync(text: bytes) -> SyncResult:
         members.get("removed", 0),
         members.get("quarantined", 0),
         members.get("overwritten", 0),
+        members.get("discarded", 0),
     )
 
 

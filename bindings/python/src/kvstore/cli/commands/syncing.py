@@ -32,8 +32,8 @@ changes_option = click.option(
 )
 conflicts_option = click.option(
     "--conflicts",
-    type=click.Choice(["clientWins", "serverWins", "merge", "optimistic"]),
-    help="How conflicts are resolved. [default: clientWins]",
+    type=click.Choice(["clientWins", "serverWins", "merge", "automerge", "optimistic"]),
+    help="How conflicts are resolved. [default: clientWins, with AppSync automerge]",
 )
 retry_option = click.option(
     "--retry-quarantined", is_flag=True, help="Send quarantined writes as well."
@@ -77,7 +77,7 @@ def push(
     def start(store: Store) -> Request[Any]:
         return store.push_async(**options)
 
-    return _run(settings, collections, "push", start, ["pushed", "quarantined"])
+    return _run(settings, collections, "push", start, ["pushed", "quarantined", "discarded"])
 
 
 @click.command("sync", cls=Command)
@@ -108,9 +108,8 @@ def sync(
     def start(store: Store) -> Request[Any]:
         return store.sync_async(query, **options)
 
-    return _run(
-        settings, collections, "sync", start, ["pushed", "pulled", "removed", "quarantined"]
-    )
+    members = ["pushed", "pulled", "removed", "quarantined", "discarded"]
+    return _run(settings, collections, "sync", start, members)
 
 
 def _given(**options: Any) -> Any:
