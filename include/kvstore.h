@@ -637,7 +637,8 @@ KV_API kv_status kv_client_observe_status(kv_client *client, kv_event_fn receive
  *  User JSON never contains the session token. A client without a backend has no users: every function
  *  here gives #KV_UNSUPPORTED. @{ */
 
-/** Asks the backend for its version: `{"version":…,"kinvey":…,"appName":…,"environmentName":…}`.
+/** Asks the backend for its version: `{"version":…,"kinvey":…,"appName":…,"environmentName":…}`. With AppSync it asks whether
+ *  the API has the models and fields of the schema: `{"models":[…]}`; what does not fit is #KV_INVALID.
  *  @return KV_OK, KV_UNSUPPORTED (no backend), network and server codes */
 KV_API kv_status kv_ping(kv_client *client, const char *options, char **json_out,
                          size_t *length_out, kv_error **error_out);

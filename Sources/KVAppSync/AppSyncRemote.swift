@@ -22,7 +22,9 @@ package final class AppSyncRemote: PagewiseRemote {
   let service: AppSyncService
   /// The time of this device.
   let now: @Sendable () -> Timestamp
-  private let tables: [RecordID: Table]
+  /// In the order of the schema.
+  let tables: [Table]
+  private let tablesByName: [RecordID: Table]
 
   package init(
     _ service: AppSyncService, _ schema: ModelSchema,
@@ -32,31 +34,29 @@ package final class AppSyncRemote: PagewiseRemote {
     self.now = now
     let configuration = service.configuration
     let available = Set(configuration.credentials.keys)
-    tables = Dictionary(
-      schema.models.map { model in
-        (
-          RecordID(model.name),
-          Table(
-            format: model.recordFormat, documents: ModelDocuments(model, in: schema),
-            records: ModelRecords(model), filters: ModelFilter(model: model),
-            modes: Dictionary(
-              uniqueKeysWithValues: ModelOperation.allCases.map {
-                ($0, model.modes(for: $0, of: available, usual: configuration.usualMode))
-              }))
-        )
-      }
-    ) { first, _ in first }
+    tables = schema.models.map { model in
+      Table(
+        format: model.recordFormat, documents: ModelDocuments(model, in: schema),
+        records: ModelRecords(model), filters: ModelFilter(model: model),
+        modes: Dictionary(
+          uniqueKeysWithValues: ModelOperation.allCases.map {
+            ($0, model.modes(for: $0, of: available, usual: configuration.usualMode))
+          }))
+    }
+    tablesByName = Dictionary(tables.map { (RecordID($0.documents.model.name), $0) }) {
+      first, _ in first
+    }
   }
 
   func table(_ collection: String) throws(StoreError) -> Table {
-    guard let table = tables[RecordID(collection)] else {
+    guard let table = tablesByName[RecordID(collection)] else {
       throw StoreError(.invalid, "The schema has no model \"\(collection)\".")
     }
     return table
   }
 
   package func format(of collection: String) -> RecordFormat {
-    tables[RecordID(collection)]?.format ?? .default
+    tablesByName[RecordID(collection)]?.format ?? .default
   }
 
   /// Each write names the version that it replaces.

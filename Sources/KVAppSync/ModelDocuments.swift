@@ -51,6 +51,11 @@ struct ModelDocuments: Sendable {
       + " items { \(selection) } nextToken startedAt } }"
   }
 
+  /// What the API validates as it does a sync query, and carries out nothing of.
+  var check: String {
+    "query Check { \(syncField)(limit: 1) @skip(if: true) { items { \(selection) } nextToken startedAt } }"
+  }
+
   /// Several records by their keys, as the members `r0`, `r1` …, and the variables for it.
   func get(_ keys: [[JSONValue]]) -> (document: String, variables: JSONObject) {
     var (declared, fields): ([String], [String]) = ([], [])

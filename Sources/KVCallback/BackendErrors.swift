@@ -26,7 +26,7 @@ extension StoreError {
   /// The error of what the backend refuses for good.
   static func refused(_ kind: Kind, _ message: String) -> StoreError {
     var error = StoreError(kind, message)
-    error.answer = ServerAnswer(status: 400, error: "Refused")
+    error.answer = ServerAnswer(status: 0, error: "Refused")
     switch kind {
     case .conflict: error.statedClass = .conflict
     case .unauthorized: error.statedClass = .sessionOver
@@ -40,7 +40,7 @@ extension StoreError {
   private static func later(_ message: String?, after: JSONValue?) -> StoreError {
     var error = StoreError(.server, message ?? "The backend asks to try again later.")
     let pause = after?.doubleValue.flatMap { $0 >= 0 ? min($0, 3_600) : nil }
-    error.answer = ServerAnswer(status: 503, error: "Later", retryAfter: pause)
+    error.answer = ServerAnswer(status: 0, error: "Later", retryAfter: pause)
     error.statedClass = .passing
     return error
   }

@@ -153,6 +153,7 @@ struct AppSyncBackend {
         transport.close()
       }
       backend.live = live
+      backend.ping = { (call) throws(StoreError) in try remote.check(call) }
       backend.setTokenProvider = { service.setTokenProvider($0) }
       // As it does itself; it keeps what it had also where nobody else has changed that.
       backend.conflicts = .automerge

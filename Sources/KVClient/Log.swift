@@ -50,6 +50,7 @@ package final class Log: Sendable {
   private static func reason(_ error: StoreError) -> String {
     guard let answer = error.answer else { return ": \(error.message)" }
     let request = answer.requestId.map { ", request \($0)" } ?? ""
+    guard answer.status != 0 else { return ": \(error.message)" }
     return ": status \(answer.status) \(answer.error ?? "")\(request)"
   }
 }

@@ -55,7 +55,7 @@ public struct KVStoreError: Error, Sendable, Equatable {
 
   /// The answer of the backend, for errors that come from it.
   public struct Answer: Sendable, Equatable {
-    /// The status code of HTTP.
+    /// The status code of HTTP; 0: the backend or store is the program's own, and has none.
     public let status: Int
     /// The backend's name of the error, such as `EntityNotFound`.
     public let error: String?

@@ -345,3 +345,15 @@ def test_10_a_batch_is_saved_as_one_and_a_bad_record_does_not_fail_its_page(
     tasks.save_many([{"id": f"u{n}", "title": "U"} for n in range(10)])
     until_sent(phone)
     assert {f"u{n}" for n in range(10)} <= set(rows(server))
+
+
+def test_a_schema_that_does_not_fit_the_api_is_told_by_a_ping(
+    device: Open, server: StandIn
+) -> None:
+    assert device().client.ping() == {"models": ["Board", "Task"]}
+    assert not any("Sync" in str(entry.get("query")) for entry in server.log())
+    grown = device("b", schema=GROWN).client
+    with pytest.raises(kvstore.InvalidError, match=r"Task does not fit the API.*extra"):
+        grown.ping()
+    fewer = device("c", schema="type Board @model { id: ID! name: String }").client
+    assert fewer.ping() == {"models": ["Board"]}

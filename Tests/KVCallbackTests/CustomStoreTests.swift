@@ -123,6 +123,18 @@ private let location = StoreLocation(appKey: "tests", directory: "/data", timeou
     }
   }
 
+  @Test(
+    "fails without a status of HTTP, which it does not speak",
+    arguments: [StoreError.Kind.server, .invalid, .conflict, .busy])
+  func failures(_ kind: StoreError.Kind) throws {
+    let error = StoreError(hostStatus: kind.code, Array(#"{"message":"No."}"#.utf8))
+    #expect(error.message == "No.")
+    #expect(error.jsonObject["http"] == nil)
+    // It is the store's word all the same, after it was kept with a pending write as well.
+    let kept = try #require(StoreError(error.jsonObject))
+    #expect(!kept.isFromStranger && !kept.isOffline && kept.answer?.error != nil)
+  }
+
   @Test("chooses ids if it wants to, and each must be another one") func obtainsIDs() throws {
     let memory = MemoryStore([.obtainIDs])
     let opened = try store(memory).objects(at: location)

@@ -98,9 +98,11 @@ type Backend struct {
 	Kinvey          string `json:"kinvey"`
 	AppName         string `json:"appName"`
 	EnvironmentName string `json:"environmentName"`
+	// Models are the models of the schema that fit, with AppSync only.
+	Models []string `json:"models"`
 }
 
-// Ping asks the backend for its version.
+// Ping asks the backend for its version, or an API of AppSync whether it has what the schema says.
 func (c *Client) Ping(ctx context.Context, options ...Option) (Backend, error) {
 	text, err := c.run(ctx, options, func(text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
 		return C.kv_ping_async(c.handle, text, r.done, r.context, r.free, q, e)

@@ -8,7 +8,7 @@ extension StoreError {
       .init("status", .int(Int64(kind.code))), .init("name", .string(kind.name)),
       .init("message", .string(message)),
     ])
-    object["http"] = answer.map { .int(Int64($0.status)) }
+    object["http"] = answer.flatMap { $0.status == 0 ? nil : .int(Int64($0.status)) }
     object["error"] = answer?.error.map { .string($0) }
     object["description"] = answer?.description.map { .string($0) }
     object["debug"] = answer?.debug.map { .string($0) }
@@ -27,9 +27,10 @@ extension StoreError {
       let message = object["message"]?.stringValue
     else { return nil }
     self.init(kind, message)
-    answer = object["http"]?.intValue.map { status in
-      ServerAnswer(
-        status: Int(clamping: status), error: object["error"]?.stringValue,
+    let (status, word) = (object["http"]?.intValue, object["error"]?.stringValue)
+    if status != nil || word != nil {
+      answer = ServerAnswer(
+        status: Int(clamping: status ?? 0), error: word,
         description: object["description"]?.stringValue, debug: object["debug"]?.stringValue,
         requestId: object["requestId"]?.stringValue)
     }

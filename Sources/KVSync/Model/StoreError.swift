@@ -38,6 +38,7 @@ package struct StoreError: Error, Sendable, Equatable {
 
   /// The backend's own words.
   package struct ServerAnswer: Sendable, Equatable {
+    /// That of HTTP; 0: the backend or store is the program's own, and has none.
     package var status: Int
     package var error: String?
     package var description: String?

@@ -216,7 +216,7 @@ class Client(Closing):
             return None
 
     def ping(self, **options: Unpack[NetworkOptions]) -> Entity:
-        """Ask the backend for its version."""
+        """Ask the backend for its version, or an API of AppSync whether the schema fits it."""
         return self.ping_async(**options).finish()
 
     def signup(

@@ -290,7 +290,7 @@ class ClientCalls:
     blocking: Client
 
     async def ping(self, **options: Unpack[NetworkOptions]) -> Entity:
-        """Ask the backend for its version."""
+        """Ask the backend for its version, or an API of AppSync whether the schema fits it."""
         return await finish(lambda done: self.blocking.ping_async(on_answer=done, **options))
 
     async def signup(
