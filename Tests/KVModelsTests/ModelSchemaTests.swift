@@ -277,14 +277,14 @@ import Testing
     arguments: [
       // What belongs to a record is found by its primary key, not by another field.
       (
-        related("@hasMany(indexName: \"byPost\", fields: [\"email\"])"), 2, 58,
+        related("@hasMany(indexName: \"byPost\", fields: [\"email\"])"), 2, 59,
         "found by its primary key, id"
       ),
       (
-        related("@connection(keyName: \"byPost\", fields: [\"email\"])"), 2, 59, "primary key, id"
+        related("@connection(keyName: \"byPost\", fields: [\"email\"])"), 2, 60, "primary key, id"
       ),
       (
-        related("@hasMany(indexName: \"byPost\", fields: [\"mail\"])"), 2, 58,
+        related("@hasMany(indexName: \"byPost\", fields: [\"mail\"])"), 2, 59,
         "Post has no field mail"
       ),
       (related("@hasMany(references: [\"pstId\"])"), 2, 42, "Comment has no field pstId"),
@@ -293,7 +293,7 @@ import Testing
         "does not begin with id"
       ),
       (
-        related("@hasMany(references: [\"postId\"], fields: [\"id\"])"), 2, 31,
+        related("@hasMany(references: [\"postId\"], fields: [\"id\"])"), 2, 30,
         "either fields or references"
       ),
       (related("@hasMany(feilds: [\"id\"])"), 2, 30, "@hasMany has no argument feilds"),
@@ -342,7 +342,9 @@ import Testing
       (
         "type A @model { id: ID! n: Int @index(sortKeyFields: [\"x\"]) }", 1, 33, "A has no field x"
       ),
-      ("type A @model { id: ID! n: Int @primaryKey(sortKeyFields: [\"x\"]) }", 1, 33, "no field x"),
+      (
+        "type A @model { id: ID! n: Int! @primaryKey(sortKeyFields: [\"x\"]) }", 1, 34, "no field x"
+      ),
       ("type A @model { id: ID! n: [Int] @hasMany }", 1, 35, "lead to a model"),
       ("type A @model { id: ID! p: P @hasOne } type P { n: Int }", 1, 31, "lead to a model"),
       ("type A @model { id: ID! p: P } type P { n: Int @index }", 1, 49, "for fields of models"),
