@@ -15,7 +15,7 @@ package struct TLSRules: Sendable {
   /// Forward secrecy and authenticated encryption, which is all that TLS 1.3 has: no static RSA, no CBC, no SHA-1.
   private static let defaultCiphers = """
     NORMAL:-KX-ALL:+ECDHE-ECDSA:+ECDHE-RSA:-CIPHER-ALL:+AES-256-GCM:+CHACHA20-POLY1305:+AES-128-GCM:-MAC-ALL:+AEAD:\
-    -SIGN-RSA-SHA1:-SIGN-ECDSA-SHA1:-SIGN-DSA-SHA1:%SERVER_PRECEDENCE:%SAFE_RENEGOTIATION
+    -SIGN-RSA-SHA1:-SIGN-ECDSA-SHA1:-SIGN-DSA-SHA1:%SERVER_PRECEDENCE
     """
 
   /// A GnuTLS priority; which versions are allowed is added to it.

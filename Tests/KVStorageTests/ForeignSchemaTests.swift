@@ -17,7 +17,7 @@ import Testing
   private func makeFile() throws {
     let storage = try openStorage(in: directory)
     try storage.store([#"{"_id":"a","n":1,"g":"x","text":"one two","at":[1,2]}"#])
-    for keys in [#"{"n":1}"#, #"{"n":-1,"g":1}"#, #"{"text":"text"}"#, #"{"at":"geo"}"#] {
+    for keys in [#"{"n":1}"#, #"{"n":-1,"g":1}"#, #"{"text":"text"}"#, #"{"at":"2dsphere"}"#] {
       try storage.createIndex(keys)
     }
     try storage.createIndex(#"{"g":1,"n":1}"#, totals: true)
@@ -34,7 +34,7 @@ import Testing
       "DROP TRIGGER gone_cut; CREATE TRIGGER gone_cut AFTER INSERT ON gone WHEN new.n % 1024 = 0 BEGIN DELETE FROM gone; END",
       "CREATE TRIGGER \"x1_update\"\"\" AFTER INSERT ON e1 BEGIN DELETE FROM e1; END",
       "CREATE VIEW spy AS SELECT body FROM e1",
-      "ALTER TABLE owner RENAME TO hidden; CREATE VIEW owner AS SELECT * FROM hidden",
+      "DROP TABLE owner; CREATE VIEW owner AS SELECT 1 AS one, 'x' AS user",
       "CREATE VIRTUAL TABLE spy USING fts5vocab('x3', 'row')",
     ])
   func refused(_ sql: String) throws {
@@ -62,9 +62,6 @@ import Testing
   func older() throws {
     let old = try Database(
       StorageSchema.configuration(path), migrations: Array(StorageMigrations.all.prefix(4)))
-    try old.write { (db: borrowing Connection) throws(SQLiteError) in
-      try db.execute("INSERT INTO collections (name) VALUES ('c')")
-    }
     old.close()
     // The step that adds the owner inserts a row, and that of the purges changes rows.
     #expect(

@@ -232,7 +232,9 @@ def test_a_token_whose_login_has_failed_is_good_for_another(
     server = start(*sham.options(tmp_path, users="existing", claim="preferred_username"))
     token = sham.token(preferred_username="ana")
     assert with_token(server, token)[1]["error"] == "UserNotFound"
-    link(server, me(server, sign_up(server, "ana")), sham.token(), who=MASTER)
+    link(
+        server, me(server, sign_up(server, "ana")), sham.token(preferred_username="ana"), who=MASTER
+    )
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: with_token(server, token), range(16)))
     assert sorted(status for status, _ in answers) == [200] + [401] * 15
