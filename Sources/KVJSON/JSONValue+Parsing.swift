@@ -66,7 +66,7 @@ extension JSONValue {
   ) -> JSONValue? {
     let flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL
     let text = base.assumingMemoryBound(to: CChar.self)
-    guard let parsed = json_loadb(text, count, Int(flags), &error) else { return nil }
+    guard let parsed = kv_json_load(text, count, Int(flags), &error) else { return nil }
     defer { kv_json_release(parsed) }
     return JSONValue(parsed)
   }
