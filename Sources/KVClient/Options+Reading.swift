@@ -21,8 +21,10 @@ extension Options {
   }
 
   var refreshing: CollectionEngine.Refreshing {
-    CollectionEngine.Refreshing(
+    var how = CollectionEngine.Refreshing(
       paging: autoPagination == true ? .pages(of: maxSizePerResultSet ?? 10_000, ranges: 3) : .off,
       usesChanges: deltaSet == true, comparesVersions: deltaSetCaching == true)
+    how.confirmsUnchanged = ttl != nil
+    return how
   }
 }

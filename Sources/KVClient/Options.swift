@@ -20,7 +20,9 @@ package struct Options: Sendable, Equatable {
   package var readPolicy: ReadPolicy?
   /// Where a write goes; default: by the store's type.
   package var writePolicy: WritePolicy?
-  /// In seconds: local reads ignore entities that were stored longer ago than this.
+  /// In seconds: local reads ignore entities that were stored longer ago than this, and so do
+  /// updates and removals by a query; what a pull finds unchanged on the backend counts as stored
+  /// by it.
   package var ttl: Double?
   /// A pull reads page by page, for collections beyond the backend's limit of one answer.
   package var autoPagination: Bool?

@@ -1,4 +1,4 @@
-internal import KVBase
+package import KVBase
 package import KVJSON
 package import KVQuery
 internal import KVSQLite
@@ -116,26 +116,29 @@ extension Storage {
     }
   }
 
-  package func remove(_ query: Query, in collection: String) throws(StoreError) -> Int {
+  package func remove(
+    _ query: Query, in collection: String, writtenSince: Timestamp?
+  ) throws(StoreError) -> Int {
     try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
       guard layout.isOwner(collection) else {
-        let plan = try indexes.plan(query, change.table, on: db)
+        let plan = try indexes.plan(query, change.table, writtenSince: writtenSince, on: db)
         let found = try db.prepare(plan.selection.page("\(Table.body),e.n"))
         return try Removal(change, on: db).remove(found, on: db)
       }
       // Found first, then removed with what belongs to them.
-      let ids = try ids(of: query, change.table, on: db)
+      let ids = try ids(of: query, change.table, writtenSince: writtenSince, on: db)
       _ = try remove(ids, if: .none, collection: collection, change, on: db)
       return ids.count
     }
   }
 
   package func update(
-    _ query: Query, _ update: EntityUpdate, isConditional: Bool, in collection: String
+    _ query: Query, _ update: EntityUpdate, isConditional: Bool, in collection: String,
+    writtenSince: Timestamp?
   ) throws(StoreError) -> UpdateResult {
     try attempt { (db: borrowing Connection) throws(SQLiteError) in
       let change = Change(try catalog.entry(collection, on: db))
-      let numbers = try numbers(of: query, change.table, on: db)
+      let numbers = try numbers(of: query, change.table, writtenSince: writtenSince, on: db)
       let find = try db.statement(change.table.bodyOfRow)
       let saver = try EntitySaver(
         change, if: isConditional ? .matches(Query()) : .none, on: db)
@@ -242,23 +245,27 @@ extension Storage {
   /// The row numbers of what is selected. Throws `.corrupt` if an entity is among it of which nobody can tell, because it is
   /// damaged, whether it is meant.
   func numbers(
-    of query: Query, _ table: Table, on db: borrowing Connection
+    of query: Query, _ table: Table, writtenSince: Timestamp? = nil, on db: borrowing Connection
   ) throws(SQLiteError) -> [Int64] {
-    try selected(query, table, columns: "\(Table.body),e.n", on: db) { $0.int64(3) }
+    try selected(
+      query, table, writtenSince: writtenSince, columns: "\(Table.body),e.n", on: db
+    ) { $0.int64(3) }
   }
 
   /// The ids of what is selected. Throws like `numbers`.
   func ids(
-    of query: Query, _ table: Table, on db: borrowing Connection
+    of query: Query, _ table: Table, writtenSince: Timestamp? = nil, on db: borrowing Connection
   ) throws(SQLiteError) -> [String] {
-    try selected(query, table, columns: Table.body, on: db) { $0.text(2) ?? "" }
+    try selected(query, table, writtenSince: writtenSince, columns: Table.body, on: db) {
+      $0.text(2) ?? ""
+    }
   }
 
   private func selected<Value>(
-    _ query: Query, _ table: Table, columns: String, on db: borrowing Connection,
-    value: (borrowing Statement) -> Value
+    _ query: Query, _ table: Table, writtenSince: Timestamp?, columns: String,
+    on db: borrowing Connection, value: (borrowing Statement) -> Value
   ) throws(SQLiteError) -> [Value] {
-    let selection = try indexes.plan(query, table, on: db).selection
+    let selection = try indexes.plan(query, table, writtenSince: writtenSince, on: db).selection
     let statement = try db.prepare(selection.page(columns))
     var values: [Value] = []
     while try statement.step() {

@@ -56,6 +56,20 @@ extension Storage {
     } ?? []
   }
 
+  package func confirm(
+    _ query: Query, in collection: String, at moment: Timestamp
+  ) throws(StoreError) {
+    try write(to: collection, durably: false) { (db, change) throws(SQLiteError) in
+      let table = change.table
+      let selection = try indexes.plan(query.selection, table, on: db).selection
+      let confirmation: SQLFragment = """
+        UPDATE \(sql: table.entities) SET at = \(bind: moment.milliseconds)
+        WHERE \(selection.condition) AND at < \(bind: moment.milliseconds) AND \(sql: table.isSettled)
+        """
+      try db.prepare(confirmation).run()
+    }
+  }
+
   /// What a read of everything has not brought was gone when it began. (What a filter has not brought may only have
   /// left it.)
   private static func insertTombstonesOfUnseen(
@@ -90,6 +104,7 @@ extension Storage {
     try write(to: collection, durably: false) { (db, change) throws(SQLiteError) in
       let see = try db.statement(change.table.see)
       try see.bind(change.generation, at: .generation)
+      try see.bind(change.now, at: .time)
       var differing: [String] = []
       for version in versions {
         guard let theirs = version.version,

@@ -38,7 +38,7 @@ final class Table: Sendable {
   let replace: SQL
   /// The same, but for entities with a pending write.
   let replaceUnlessPending: SQL
-  /// Says that a row is of a generation.
+  /// Says that a row is of a generation, and as the backend has it.
   let see: SQL
   /// Says that the version of a row is unknown.
   let forgetVersion: SQL
@@ -152,7 +152,11 @@ final class Table: Sendable {
     let unlessLater = "\(replacing) WHERE abs(gen) < \(Parameter.mark)"
     replace = SQL("\(columns) VALUES (\(values)) \(unlessLater)")
     replaceUnlessPending = SQL("\(columns) SELECT \(values) WHERE NOT \(isPending) \(unlessLater)")
-    see = SQL("UPDATE \(entities) SET gen = \(Parameter.generation) WHERE id = \(Parameter.id)")
+    see = SQL(
+      """
+      UPDATE \(entities) SET gen = \(Parameter.generation), at = \(Parameter.time)
+      WHERE id = \(Parameter.id)
+      """)
     forgetVersion = SQL(
       "UPDATE \(entities) SET gen = -\(Parameter.generation) WHERE id = \(Parameter.id)")
     recordPurge = SQL("UPDATE collections SET purged = generation WHERE number = \(number)")

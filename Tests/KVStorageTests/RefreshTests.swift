@@ -1,3 +1,4 @@
+import KVBase
 import KVStorage
 import KVSync
 import KVTestSupport
@@ -53,6 +54,19 @@ import Testing
     #expect(try finish(mark) == 1)
     #expect(try storage.get("old") == nil)
     #expect(try storage.find().count == 3)
+  }
+
+  @Test("what is listed with the version that is here counts as stored now") func confirmsListed()
+    throws
+  {
+    try storage.store(#"{"_id":"a","_kmd":{"lmt":"2024-03-12T21:00:00.000Z"}}"#)
+    let stored = Timestamp.now()
+    while Timestamp.now().milliseconds == stored.milliseconds {}
+    let later = Timestamp.now()
+    #expect(try storage.count(query("{}"), in: "c", writtenSince: later, within: .unlimited) == 0)
+    let version = EntityVersion(id: "a", version: RecordVersion("2024-03-12T21:00:00.000Z"))
+    #expect(try storage.differing([version], in: "c") == [])
+    #expect(try storage.count(query("{}"), in: "c", writtenSince: later, within: .unlimited) == 1)
   }
 
   @Test("what was pushed while it ran survives it") func pushedMeanwhile() throws {

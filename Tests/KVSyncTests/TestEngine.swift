@@ -15,7 +15,10 @@ final class TestEngine {
   let engine: CollectionEngine
   static let collection = "notes"
 
-  init(_ type: StoreType = .sync, isLoggedIn: Bool = true) throws {
+  init(
+    _ type: StoreType = .sync, isLoggedIn: Bool = true,
+    clock: @escaping @Sendable () -> Timestamp = { .now() }
+  ) throws {
     storage = try Storage(path: directory.file("data.kvs"), durability: .normal)
     engine = CollectionEngine(
       collection: Self.collection, type: type, local: storage, remote: layers(around: remote),
@@ -23,7 +26,7 @@ final class TestEngine {
       writer: { () throws(StoreError) in
         guard isLoggedIn else { throw StoreError(.noUser, "Nobody.") }
         return "ana"
-      })
+      }, clock: clock)
   }
 
   /// The members that the application's entities have; nil: all.

@@ -60,10 +60,12 @@ final class DyingStore: LocalStore, @unchecked Sendable {
   }
 
   func update(
-    _ query: Query, _ update: EntityUpdate, isConditional: Bool, in collection: String
+    _ query: Query, _ update: EntityUpdate, isConditional: Bool, in collection: String,
+    writtenSince: Timestamp?
   ) throws(StoreError) -> UpdateResult {
     try live { () throws(StoreError) in
-      try real.update(query, update, isConditional: isConditional, in: collection)
+      try real.update(
+        query, update, isConditional: isConditional, in: collection, writtenSince: writtenSince)
     }
   }
 
@@ -148,8 +150,18 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     try live { () throws(StoreError) in try real.remove(id, if: condition, in: collection) }
   }
 
-  func remove(_ query: Query, in collection: String) throws(StoreError) -> Int {
-    try live { () throws(StoreError) in try real.remove(query, in: collection) }
+  func remove(
+    _ query: Query, in collection: String, writtenSince: Timestamp?
+  ) throws(StoreError) -> Int {
+    try live { () throws(StoreError) in
+      try real.remove(query, in: collection, writtenSince: writtenSince)
+    }
+  }
+
+  func confirm(
+    _ query: Query, in collection: String, at moment: Timestamp
+  ) throws(StoreError) {
+    try live { () throws(StoreError) in try real.confirm(query, in: collection, at: moment) }
   }
 
   func beginRefresh(of collection: String) throws(StoreError) -> RefreshMark {

@@ -24,7 +24,8 @@ func WithReadPolicy(value ReadPolicy) Option { return with("readPolicy", string(
 // WithWritePolicy: where a write goes; default: by the store's type.
 func WithWritePolicy(value WritePolicy) Option { return with("writePolicy", string(value)) }
 
-// WithTTL: local reads ignore entities that were stored longer ago than this.
+// WithTTL: local reads ignore entities that were stored longer ago than this, and so do updates and
+// removals by a query; what a pull finds unchanged on the backend counts as stored by it.
 func WithTTL(value time.Duration) Option { return with("ttl", value.Seconds()) }
 
 // WithDeltaSetCaching: for backends without a history: a pull lists ids and versions, and fetches only entities that differ from

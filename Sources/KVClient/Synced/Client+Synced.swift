@@ -186,6 +186,7 @@ extension DataStore {
         var refreshing = CollectionEngine.Refreshing(
           paging: .pages(of: how.pageSize), usesChanges: true)
         refreshing.maxRecords = how.maxRecords
+        refreshing.confirmsUnchanged = options.ttl != nil
         var call = options.call
         call.received = { [events = context.events, collection = engine.collection] records in
           events.publish(.background(.received(collection, records)))

@@ -56,7 +56,8 @@ extension CollectionEngine {
     switch writePolicy(options) {
     case .forceLocal:
       let local = try localStore(for: "remove locally")
-      return Answered(try local.remove(query, in: collection), isLocal: true)
+      return Answered(
+        try local.remove(query, in: collection, writtenSince: writtenSince(options)), isLocal: true)
     case .forceNetwork:
       let direct = try DirectWriter(self, options.call)
       let count = try direct.removing(query) { () throws(StoreError) in
@@ -83,7 +84,7 @@ extension CollectionEngine {
     let call = isSilent ? options.impatient.call : options.call
     let local = try localStore(for: "remove locally")
     let direct = try DirectWriter(self, call)
-    let removed = try local.remove(query, in: collection)
+    let removed = try local.remove(query, in: collection, writtenSince: writtenSince(options))
     if !isSilent { early(removed) }
     do throws(StoreError) {
       let count = try direct.removing(query) { () throws(StoreError) in

@@ -142,7 +142,9 @@ extension CollectionEngine {
     }
     let local = try localStore(for: "update locally")
     if policy != .forceLocal { _ = try writer() }
-    let result = try local.update(query, update, isConditional: isConditional, in: collection)
+    let result = try local.update(
+      query, update, isConditional: isConditional, in: collection,
+      writtenSince: writtenSince(options))
     if policy == .forceLocal || result.modified.isEmpty { return Answered(result, isLocal: true) }
     if policy == .localThenNetwork { early(result) }
     do throws(StoreError) {

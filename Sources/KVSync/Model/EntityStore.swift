@@ -1,3 +1,4 @@
+package import KVBase
 package import KVJSON
 package import KVQuery
 
@@ -16,11 +17,13 @@ package protocol EntityStore: EntityReader {
     if condition: WriteCondition, in collection: String
   ) throws(StoreError) -> [SavedEntity]
 
-  /// Changes the entities that match, in one transaction, and queues a write of each that was changed. If the
+  /// Changes the entities that match and were stored since a moment (nil: whenever), in one transaction, and queues a write of each
+  /// that was changed. If the
   /// update does not fit one of them, or would make an entity that cannot be stored, it is `.invalid` with that
   /// one's id, and nothing is changed. With `isConditional` the queued writes are: see `PendingWrite.isConditional`.
   func update(
-    _ query: Query, _ update: EntityUpdate, isConditional: Bool, in collection: String
+    _ query: Query, _ update: EntityUpdate, isConditional: Bool, in collection: String,
+    writtenSince: Timestamp?
   ) throws(StoreError) -> UpdateResult
 
   /// Deletes one entity and queues its deletion. Gives 1, or 0 if it was not there (nothing queued).
@@ -28,8 +31,10 @@ package protocol EntityStore: EntityReader {
     _ id: String, if condition: WriteCondition, in collection: String
   ) throws(StoreError) -> Int
 
-  /// Deletes what matches and queues one deletion for each.
-  func remove(_ query: Query, in collection: String) throws(StoreError) -> Int
+  /// Deletes what matches and was stored since a moment (nil: whenever), and queues one deletion for each.
+  func remove(
+    _ query: Query, in collection: String, writtenSince: Timestamp?
+  ) throws(StoreError) -> Int
 
   /// Begins a transaction over any of the collections. Nothing is locked by it.
   func beginTransaction() throws(StoreError) -> any LocalTransaction
@@ -53,7 +58,11 @@ extension EntityStore {
   package func update(
     _ query: Query, _ update: EntityUpdate, in collection: String
   ) throws(StoreError) -> UpdateResult {
-    try self.update(query, update, isConditional: false, in: collection)
+    try self.update(query, update, isConditional: false, in: collection, writtenSince: nil)
+  }
+
+  package func remove(_ query: Query, in collection: String) throws(StoreError) -> Int {
+    try remove(query, in: collection, writtenSince: nil)
   }
 
   package func remove(_ id: String, in collection: String) throws(StoreError) -> Int {

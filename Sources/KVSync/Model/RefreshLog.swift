@@ -22,6 +22,10 @@ package protocol RefreshLog: AnyObject, Sendable {
     recording request: (key: RequestKey, startedAt: BackendMoment)?
   ) throws(StoreError) -> Int
 
+  /// Says that the backend has what matches as it is here: it counts as stored at that moment, unless it has pending writes. Writes
+  /// to each of these entities.
+  func confirm(_ query: Query, in collection: String, at moment: Timestamp) throws(StoreError)
+
   /// When the backend last evaluated this request; nil if unknown.
   func lastRequest(_ key: RequestKey, in collection: String) throws(StoreError) -> BackendMoment?
 

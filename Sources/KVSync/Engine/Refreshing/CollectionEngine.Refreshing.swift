@@ -7,6 +7,9 @@ extension CollectionEngine {
     /// Whether to list what there is and fetch what differs, where nothing better is possible.
     package var comparesVersions: Bool
 
+    /// Whether reads ask when an entity was stored. Then a read of changes marks what has not changed, too.
+    package var confirmsUnchanged = false
+
     /// A read of everything ends once it has so many records, and is not complete then; nil: it never does. Read page by
     /// page, it ends with the page.
     package var maxRecords: Int?

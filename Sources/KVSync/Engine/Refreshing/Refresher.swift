@@ -29,7 +29,7 @@ struct Refresher {
   /// Brings what matches up to date: by its changes if that is wanted and possible, else by reading all.
   func refresh(_ query: Query, _ how: CollectionEngine.Refreshing) throws(StoreError) -> Refreshed {
     if !query.isPaged {
-      if how.usesChanges, let refreshed = try refreshByChanges(query) { return refreshed }
+      if how.usesChanges, let refreshed = try refreshByChanges(query, how) { return refreshed }
       if how.comparesVersions, let refreshed = try refreshByComparing(query, how.pageSize) {
         return refreshed
       }
@@ -163,7 +163,9 @@ extension Refresher {
   ///
   /// Each step may be repeated: until the new moment is recorded, at the end, the next time asks for the
   /// same changes again.
-  func refreshByChanges(_ query: Query) throws(StoreError) -> Refreshed? {
+  func refreshByChanges(
+    _ query: Query, _ how: CollectionEngine.Refreshing
+  ) throws(StoreError) -> Refreshed? {
     let key = RequestKey(filter: query.filterText, fields: "")
     // First: a record that is forgotten from now on is not made anew by this read.
     let mark = try local.beginRefresh(of: collection)
@@ -192,6 +194,9 @@ extension Refresher {
       refreshed.isDelta = true
       refreshed.removed += try arrivals.forget(left, in: local, of: reading)
       try recheckSettled(during: reading)
+      if how.confirmsUnchanged {
+        try local.confirm(query, in: collection, at: engine.clock())
+      }
       _ = try local.finishRefresh(
         of: collection, from: mark, deletingUnseen: nil,
         recording: answer.startedAt.map { (key, $0) })

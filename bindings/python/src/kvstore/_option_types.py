@@ -35,7 +35,9 @@ class CallOptions(NetworkOptions, total=False):
     read_policy: ReadPolicy
     #: Where a write goes; default: by the store's type.
     write_policy: WritePolicy
-    #: In seconds: local reads ignore entities that were stored longer ago than this.
+    #: In seconds: local reads ignore entities that were stored longer ago than this, and so do
+    #: updates and removals by a query; what a pull finds unchanged on the backend counts as stored
+    #: by it.
     ttl: float
     #: A pull reads page by page, for collections beyond the backend's limit of one answer.
     auto_pagination: bool
