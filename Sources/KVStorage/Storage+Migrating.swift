@@ -155,7 +155,7 @@ extension Storage {
     return String(decoding: column, as: UTF8.self)
   }
 
-  private struct QueuedVersions {
+  struct QueuedVersions {
     let number: Int64
     let base: [UInt8]?
     let remote: RemoteVersion?
@@ -165,16 +165,21 @@ extension Storage {
     init?(
       of table: Table, after last: Int64, on db: borrowing Connection
     ) throws(SQLiteError) {
-      let row = try db.statement(
-        """
-        SELECT base, base_checksum, id, n, remote, tried FROM pending
-        WHERE collection = \(bind: table.number) AND n > \(bind: last) ORDER BY n LIMIT 1
-        """)
+      let row = try db.statement(Self.first(of: table, after: last))
       guard try row.step() else { return nil }
       number = row.int64(3)
       base = row.isNull(0) || !row.isIntact(0) ? nil : try row.copy(0)
       remote = row.isNull(4) ? nil : RemoteVersion(column: try row.copy(4))
       tried = try row.versions(5)
+    }
+
+    /// The statement that finds it. In the queue's own order: SQLite would take the index on the collection, and sort all of its rows
+    /// for each one.
+    static func first(of table: Table, after last: Int64) -> SQLFragment {
+      """
+      SELECT base, base_checksum, id, n, remote, tried FROM pending NOT INDEXED
+      WHERE collection = \(bind: table.number) AND n > \(bind: last) ORDER BY n LIMIT 1
+      """
     }
   }
 }

@@ -1,4 +1,6 @@
-import KVStorage
+import KVQuery
+import KVSQLite
+@testable import KVStorage
 import KVSync
 import KVTestSupport
 import Testing
@@ -8,6 +10,20 @@ import Testing
   let storage: Storage
 
   init() throws { storage = try openStorage(in: directory) }
+
+  @Test("is walked in its own order when the schema changes, without sorting it for each row")
+  func walk() throws {
+    for number in 0..<3 { try storage.save(#"{"_id":"\(number)"}"#) }
+    let steps = try storage.database.read { (db) throws(SQLiteError) -> [String] in
+      let table = Table(number: 1)
+      let statement = try db.prepare(
+        "EXPLAIN QUERY PLAN \(Storage.QueuedVersions.first(of: table, after: 1))")
+      var steps: [String] = []
+      while try statement.step() { steps.append(statement.text(3) ?? "") }
+      return steps
+    }
+    #expect(steps == ["SEARCH pending USING INTEGER PRIMARY KEY (rowid>?)"])
+  }
 
   @Test("is listed oldest first, in pages") func pages() throws {
     for number in 0..<5 { try storage.save(#"{"_id":"\#(number)"}"#) }
