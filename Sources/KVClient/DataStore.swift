@@ -273,6 +273,7 @@ package final class DataStore: Sendable {
     } catch {
       throw StoreError(error)
     }
+    try engine.checkIDs(of: outlines)
     return try perform("save many", as: .write, run) { (options) throws(StoreError) in
       try engine.saveMany(entities, outlines, if: named(condition), options: options, early: early)
     }
@@ -433,10 +434,13 @@ package final class DataStore: Sendable {
   // MARK: Shared
 
   func outline(of entity: UnsafeRawBufferPointer) throws(StoreError) -> EntityOutline {
+    let outline: EntityOutline
     do throws(JSONError) {
-      return try EntityScanner.outline(of: entity, engine.format, isInput: true)
+      outline = try EntityScanner.outline(of: entity, engine.format, isInput: true)
     } catch {
       throw StoreError(error)
     }
+    try engine.checkIDs(of: [outline])
+    return outline
   }
 }

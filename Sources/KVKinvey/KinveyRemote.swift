@@ -21,6 +21,7 @@ package final class KinveyRemote: IDPagedRemote {
     limits.connections = service.configuration.connections
     limits.recordsPerAnswer = Self.silentLimit.records
     limits.createsPerRequest = 100
+    limits.bytesPerID = 255
     // Their names make an address long.
     limits.idsPerQuery = 100
     limits.writesPerBatch = service.extensions.maxBatchWrites

@@ -22,6 +22,8 @@ package final class CollectionEngine: Sendable {
   /// The user that writes to the backend: its user id, nil if unknown. Throws `.noUser` if nobody may.
   let writer: @Sendable () throws(StoreError) -> String?
   let clock: @Sendable () -> Timestamp
+  /// What the backend allows; it does not change, as far as ids are concerned.
+  private let limits: RemoteLimits
   /// Gives the engine of another collection of the same data, with the call as that one's store makes it: where the
   /// writes of all collections are sent in one order. Nil: each collection has a queue of its own.
   let peers: Peers?
@@ -53,6 +55,7 @@ package final class CollectionEngine: Sendable {
     self.writer = writer
     self.peers = peers
     self.clock = clock
+    limits = remote?.limits ?? RemoteLimits()
     arrivals = Arrivals(
       collection: collection, format: self.format,
       validation: validation == .everything ? nil : Matcher(validation, of: self.format),
@@ -102,6 +105,32 @@ package final class CollectionEngine: Sendable {
     let span = Int64(exactly: (ttl * 1000).rounded()) ?? .max
     let (moment, isTooLong) = clock().milliseconds.subtractingReportingOverflow(span)
     return isTooLong ? nil : Timestamp(milliseconds: moment)
+  }
+
+  /// Throws `.invalid` if one of the ids could be stored here, but never be sent.
+  package func checkIDs(of outlines: [EntityOutline]) throws(StoreError) {
+    guard let index = outlines.firstIndex(where: { !($0.id.map(limits.allowsID) ?? true) }) else {
+      return
+    }
+    var error = refusal(ofID: outlines[index].id)
+    if outlines.count > 1 { error.index = index }
+    throw error
+  }
+
+  /// The same for one id.
+  package func checkID(_ id: String) throws(StoreError) {
+    guard limits.allowsID(id) else { throw refusal(ofID: id) }
+  }
+
+  private func refusal(ofID id: String?) -> StoreError {
+    var error = StoreError(
+      .invalid,
+      """
+      The backend does not accept this id: it must have at most \(limits.bytesPerID ?? 0) bytes and no control characters, and must not \
+      be "." or "..".
+      """)
+    error.id = id
+    return error
   }
 
   static func checked(_ id: String) throws(StoreError) {

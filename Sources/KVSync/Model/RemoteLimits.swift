@@ -10,6 +10,15 @@ package struct RemoteLimits: Sendable, Equatable {
   package var createsPerRequest = 100
   /// Writes of any kind in a `batch`; 1: only creates go together.
   package var writesPerBatch = 1
+  /// Bytes of an id, which has no control characters then, and is not `.` or `..`; nil: ids are any texts.
+  package var bytesPerID: Int?
 
   package init() {}
+
+  /// Whether the backend takes an id.
+  package func allowsID(_ id: String) -> Bool {
+    guard let bytesPerID else { return true }
+    return id.utf8.count <= bytesPerID && id != "." && id != ".."
+      && id.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+  }
 }

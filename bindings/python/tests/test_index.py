@@ -82,3 +82,6 @@ def test_what_is_no_index_is_refused(notes: kvstore.Store) -> None:
     assert caught.value.position is not None
     with pytest.raises(kvstore.InvalidError):
         notes.create_index({})
+    for keys in ("b", ["b"], {"b"}):
+        with pytest.raises(kvstore.InvalidError, match="keys must be a mapping"):
+            notes.create_index(keys)  # type: ignore[arg-type]

@@ -238,3 +238,36 @@ def test_what_is_set_aside_is_counted_and_holds_up_nothing(online: kvstore.Clien
     assert notes.push() == kvstore.PushResult(0, [], 1)
     again = notes.push(retry_quarantined=True)
     assert ([error.id for error in again.errors], again.quarantined) == (["bad"], 1)
+
+
+@pytest.mark.parametrize("bad", ["x" * 256, "ä" * 128, "a\nb", "a\x7fb", ".", ".."])
+def test_an_id_that_no_backend_accepts_is_refused_at_the_save(
+    online: kvstore.Client, bad: str
+) -> None:
+    notes = online.collection("ids")
+    for save in (
+        lambda: notes.save({"_id": bad}),
+        lambda: notes.save_many([{"_id": "fine"}, {"_id": bad}]),
+        lambda: online.collection("ids", "network").save({"_id": bad}),
+    ):
+        with pytest.raises(kvstore.InvalidError, match="at most 255 bytes") as caught:
+            save()
+        assert caught.value.id == bad
+    with online.context() as ctx:
+        ctx.insert("ids", {"_id": bad})
+        with pytest.raises(kvstore.InvalidError, match="at most 255 bytes"):
+            ctx.save()
+        ctx.rollback()
+    with (
+        pytest.raises(kvstore.InvalidError, match="at most 255 bytes"),
+        online.transaction() as changes,
+    ):
+        changes.save(notes, {"_id": bad})
+    assert notes.count() == 0
+    assert len(notes.pending) == 0
+
+
+def test_the_longest_id_is_sent(online: kvstore.Client) -> None:
+    notes = online.collection("ids")
+    notes.save({"_id": "ä" * 127 + "x"})
+    assert notes.push().pushed == 1

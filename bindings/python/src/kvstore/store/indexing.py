@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from .. import _native
 from .._options import to_json, to_text
+from ..errors import invalid
 from ..query import QueryLike, as_query, handle_of
 from ..results import E, Explanation, Index, decode_explanation, decode_indexes
 from .base import StoreBase
@@ -36,6 +37,8 @@ class Indexing(StoreBase[E]):
         the other keys, so that :meth:`group` by these is immediate. ``language`` keeps the stems
         of words too, for searches in this language.
         """
+        if not isinstance(keys, Mapping):
+            raise invalid(f'keys must be a mapping such as {{"country": 1}}, not {keys!r}')
         spec: dict[str, Any] = {"keys": dict(keys)}
         if totals:
             spec["totals"] = True
