@@ -88,6 +88,14 @@ extension DataStore {
 
   // MARK: Observation
 
+  /// The query that finds the entity with this id. Throws `.invalid` for a text that no entity can have as its id.
+  package func query(ofID id: String) throws(StoreError) -> Query {
+    guard engine.format.values(ofKey: id) != nil else {
+      throw StoreError(.invalid, "\"\(id)\" cannot be an id here (\(engine.format.idText)).")
+    }
+    return Query(key: id, engine.format)
+  }
+
   /// Follows a query over the local data: see `CollectionEngine.observe`.
   package func observe(
     _ query: Query, _ signal: @escaping @Sendable () -> Void

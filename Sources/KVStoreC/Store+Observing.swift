@@ -23,7 +23,7 @@ public func kv_store_observe_by_id(
 ) -> kv_status {
   observe(store, receive, context, freeContext, subscriptionOut, errorOut) {
     (store) throws(StoreError) in
-    Query(key: try text(id, named: "id"), store.engine.format)
+    try store.query(ofID: try text(id, named: "id"))
   }
 }
 

@@ -264,6 +264,16 @@ static void lists_follow(void) {
   OK(kv_client_close(client));
 }
 
+static void refuses_what_cannot_be(void) {
+  const char *impossible[][2] = {{"things", ""}, {"", "a"}, {"a/b", "a"}, {"_things", "a"}, {"..", "a"}};
+  open_context(NULL);
+  for (size_t i = 0; i < sizeof impossible / sizeof *impossible; i++) {
+    STATUS(KV_INVALID, kv_context_status(objects, impossible[i][0], impossible[i][1], &json, NULL, &error));
+    STATUS(KV_INVALID, kv_context_describe(objects, impossible[i][0], impossible[i][1], &json, NULL, &error));
+  }
+  close_context();
+}
+
 int main(void) {
   RUN("a save writes what was inserted, updated and deleted", inserts_updates_deletes);
   RUN("a function decides conflicts", a_function_decides);
@@ -273,6 +283,7 @@ int main(void) {
   RUN("objects that are held are saved only as they were read; refreshing takes them as they are", held_objects_are_checked);
   RUN("relationships are followed for all objects of a batch at once", relationships_are_followed);
   RUN("a URI names an object", uris_name_objects);
+  RUN("an id or a collection that cannot exist is refused", refuses_what_cannot_be);
   RUN("a list follows the edits of its context and what others save", lists_follow);
   return finish();
 }

@@ -109,10 +109,29 @@ static void endless_formats(void) {
   pthread_attr_destroy(&small);
 }
 
+/* docs/limits.md: the format itself is the first level. */
+static void fifty_levels(void) {
+  kv_query *query = NULL;
+  char *open = repeated("", "(", 49, "a = 1"), *format = repeated(open, ")", 49, "");
+  OK(kv_query_from_format(format, NULL, 0, NULL, 0, &query, &error));
+  kv_query_free(query);
+  free(open);
+  free(format);
+  open = repeated("", "(", 50, "a = 1");
+  format = repeated(open, ")", 50, "");
+  kv_error *why = NULL;
+  NUMBER(KV_INVALID, kv_query_from_format(format, NULL, 0, NULL, 0, &query, &why));
+  CHECK(strstr(kv_error_message(why), "the limit is 50 levels") != NULL);
+  kv_error_free(why);
+  free(open);
+  free(format);
+}
+
 int main(void) {
   RUN("a format selects, and comes back as a format", formats_select);
   RUN("arguments are values, whatever they look like", arguments_are_values);
   RUN("what is no format, or lacks its arguments, is refused", bad_formats);
+  RUN("fifty levels are the limit", fifty_levels);
   RUN("100,000 levels end before a small stack does", endless_formats);
   return finish();
 }

@@ -83,6 +83,7 @@ static void each_change_is_told(void) {
   open_things();
   saved(store, "{\"_id\":\"a\"}");
   observe(&all);
+  STATUS(KV_INVALID, kv_store_observe_by_id(store, "", on_event, &one, NULL, &one.subscription, &error));
   OK(kv_store_observe_by_id(store, "b", on_event, &one, on_free, &one.subscription, &error));
   UNTIL(all.events == 1 && one.events == 1);
   NUMBER(1, all.count);

@@ -32,6 +32,7 @@ extension ObjectContext {
   /// `{"collection","id","reference","uri","isTemporary"}`. The reference is what the store knows the object by: a text, an
   /// integer, or an array of both; null while the id is temporary.
   package func description(of id: ObjectID) throws(StoreError) -> JSONObject {
+    try check(id)
     let (id, isTemporary) = try identity(of: id)
     var object = id.json
     let values = try store.format(of: id.collection.text).values(ofKey: id.key.text)

@@ -71,7 +71,8 @@ package final class ObjectContext: Sendable {
 
   /// `{"state":…,"isFault":…,"version":…}`: what the context knows of an object, which is not read for it.
   package func status(of id: ObjectID) throws(StoreError) -> JSONObject {
-    try with { (state) throws(StoreError) in
+    try check(id)
+    return try with { (state) throws(StoreError) in
       let id = state.current(id)
       let change = state.changes[id]
       let row = state.rows.value(for: id)
@@ -90,6 +91,17 @@ package final class ObjectContext: Sendable {
         "version": version.map { .int($0) } ?? .null,
       ]
     }
+  }
+
+  /// Throws `.invalid` for an id that no object of this store can have: of a collection that it cannot have, or no key of its
+  /// records.
+  func check(_ id: ObjectID) throws(StoreError) {
+    let format = try store.format(of: id.collection.text)
+    let (current, isTemporary) = try identity(of: id)
+    guard !isTemporary, format.values(ofKey: current.key.text) == nil else { return }
+    throw StoreError(
+      .invalid, "\"\(id.key)\" cannot be the id of a record of \(id.collection) (\(format.idText))."
+    )
   }
 
   /// The id that an object has now, and whether that is temporary.

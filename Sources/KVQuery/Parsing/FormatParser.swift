@@ -257,7 +257,9 @@ struct FormatParser {
   }
 
   private func tooDeep() -> QueryError {
-    QueryError(.syntax, "the format is nested too deeply", at: start)
+    QueryError(
+      .syntax, "the format is nested too deeply: the limit is \(Self.maximumDepth) levels",
+      at: start)
   }
 
   func expected(_ what: String) -> QueryError { QueryError(.syntax, "expected \(what)", at: start) }
