@@ -611,6 +611,32 @@ KV_API kv_status kv_client_compact_async(kv_client *client, const char *options,
                                          kv_request **request_out, kv_error **error_out);
 
 /**
+ * Copies the local data into a directory, as it is at one moment, while this program and others go on to read and write it.
+ *
+ * The copy has the data of all tags of the application, with their pending writes. A client can be opened on it: it is a data
+ * directory. It has no sessions, so it is another device's data: the user whose it is logs in there. It appears once it is complete
+ * and on the disk. If the call fails, nothing of it is left; if the process ends, a directory `.<app key>.partial-…` that may
+ * be removed. No network call is made.
+ *
+ *     {"tags":["kinvey"],"bytes":65536}
+ *
+ * Finds and saves go on meanwhile; the log of the data cannot be shortened, so that it grows by what is saved. See docs/backup.md.
+ *
+ * @param directory  is made; one that is there may have the data of other applications
+ * @param options    `timeout` and the other options of a call; by default there is no time limit
+ * @param json_out   owned by the caller: kv_free(). May be NULL
+ * @return KV_OK, KV_MISUSE, KV_INVALID, KV_CONFLICT (the directory has data of this application: a backup replaces nothing),
+ *         KV_TIMEOUT, KV_CANCELLED, KV_FULL, KV_BUSY, KV_STORAGE, KV_CORRUPT
+ */
+KV_API kv_status kv_client_backup(kv_client *client, const char *directory, const char *options,
+                                  KV_OPTIONAL char **json_out, size_t *length_out,
+                                  kv_error **error_out);
+KV_API kv_status kv_client_backup_async(kv_client *client, const char *directory,
+                                        const char *options, kv_answer_fn done, void *context,
+                                        kv_free_fn free_context, kv_request **request_out,
+                                        kv_error **error_out);
+
+/**
  * Reports the status of a client, as kv_client_status() gives it: first the present one, then each change, at most four times
  * a second. Changes that happen while `receive` is busy become one event, and the last status is always
  * reported. For `receive`, `context`, `free_context` and `subscription_out` see the group above. CONSTRUCTOR

@@ -147,6 +147,16 @@ class Client : public Handle<kv_client, kv_client_close> {
     return detail::start(std::forward<Done>(done), kv_client_compact_async, get(), options.c_str());
   }
 
+  /** Copies the local data into a directory while it is used. The result is JSON: see kv_client_backup(). */
+  Result<Text> backup(Parameter directory, Parameter options = {}) const {
+    return detail::text(kv_client_backup, get(), directory.c_str(), options.c_str());
+  }
+  template <typename Done = NoCallback>
+  Result<Request> backup_async(Parameter directory, Done &&done = {}, Parameter options = {}) const {
+    return detail::start(std::forward<Done>(done), kv_client_backup_async, get(), directory.c_str(),
+                         options.c_str());
+  }
+
   /** Removes or quarantines damaged entities and returns a report as JSON: see kv_client_repair(). */
   Result<Text> repair() const { return detail::text(kv_client_repair, get()); }
   /** Calls `receive` with the status of the client, now and after each change: see kv_client_observe_status(). */

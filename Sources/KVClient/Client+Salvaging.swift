@@ -46,6 +46,37 @@ extension Client {
   }
 }
 
+extension Client {
+  /// Copies the local data of all tags into a directory that a client can be opened on: see kv_client_backup.
+  package func backUp(
+    into directory: String, _ options: Options, _ cancellation: Cancellation
+  ) throws(StoreError) -> BackupReport {
+    try log.measuring("backup") { () throws(StoreError) in
+      guard !directory.isEmpty else { throw StoreError(.invalid, "The directory is empty.") }
+      return try operations.run(cancellation) { (cancellation) throws(StoreError) in
+        var call = call(options, cancellation)
+        // A copy takes as long as there is data.
+        if options.over(self.options.calls).timeout == nil { call.deadline = .never }
+        // Of models as well: their data is copied without being opened.
+        if try self.directory.tags().isEmpty { _ = try storage(self.options.tag) }
+        let target = DataDirectory(root: directory, appKey: self.options.appKey)
+        let report = try self.directory.backUp(into: target, within: call.budget)
+        return BackupReport(tags: report.tags, bytes: report.bytes)
+      }
+    }
+  }
+}
+
+/// What a backup has: the tags, and how many bytes their files have.
+package struct BackupReport: Sendable, Equatable {
+  package let tags: [String]
+  package let bytes: Int64
+
+  package var json: JSONValue {
+    ["tags": .array(tags.map { .string($0) }), "bytes": .int(bytes)]
+  }
+}
+
 /// How many bytes the files of the local data had, with their logs.
 package struct CompactionReport: Sendable, Equatable {
   package let before: Int64

@@ -1,29 +1,89 @@
 internal import CSQLite
 internal import Glibc
+package import KVBase
 
 /// Copies of database files.
 package enum DatabaseCopy {
+  /// One file that is copied.
+  package struct File: Sendable {
+    package let path: String
+    /// A new file, which only its owner may read.
+    package let copy: String
+    package let applicationId: Int32
+
+    package init(_ path: String, to copy: String, applicationId: Int32) {
+      (self.path, self.copy, self.applicationId) = (path, copy, applicationId)
+    }
+  }
+
+  /// How many pages are copied between two looks at the budget.
+  private static let pagesPerStep: Int32 = 256
+
   /// Copies a database as it is at this moment into a new file that only its owner may read; others go on to read and
   /// write it. The copy is on the disk when this returns. Throws `.corrupt` for a file that is damaged or not ours.
   package static func make(
     of path: String, at copy: String, applicationId: Int32
   ) throws(SQLiteError) {
-    let descriptor = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    try make([File(path, to: copy, applicationId: applicationId)], within: .unlimited)
+  }
+
+  /// The same of several files, all as they are at one moment. Fails with `.interrupted` once the budget is exhausted. What
+  /// was copied until it fails stays.
+  package static func make(
+    _ files: [File], within budget: WorkBudget
+  ) throws(SQLiteError) {
+    let sources = try snapshots(of: files)
+    for (file, source) in zip(files, sources) { try copy(file, source, within: budget) }
+  }
+
+  /// Begins to read all of them. Nobody writes to any of them in between.
+  private static func snapshots(of files: [File]) throws(SQLiteError) -> [PooledConnection] {
+    var writers: [PooledConnection] = []
+    var sources: [PooledConnection] = []
+    for file in files {
+      let source = try open(file.path)
+      guard try source.connection.integer("PRAGMA application_id") == Int64(file.applicationId)
+      else { throw SQLiteError(.corrupt, "\(file.path) is not a database of this library.") }
+      sources.append(source)
+      // One file alone is as it is at one moment anyway.
+      guard files.count > 1, !source.connection.isReadOnly else { continue }
+      let writer = try open(file.path)
+      try writer.connection.run(Connection.Control.beginWrite)
+      writers.append(writer)
+    }
+    for source in sources { try source.connection.beginSnapshot() }
+    for writer in writers { try writer.connection.run(Connection.Control.rollback) }
+    return sources
+  }
+
+  private static func open(_ path: String) throws(SQLiteError) -> PooledConnection {
+    let access: Connection.Access = DatabaseFile.isImmutable(path) ? .immutable : .any
+    let connection = try Connection(opening: path, for: access)
+    connection.setBusyTimeout(10_000)
+    return PooledConnection(connection)
+  }
+
+  private static func copy(
+    _ file: File, _ source: PooledConnection, within budget: WorkBudget
+  ) throws(SQLiteError) {
+    let descriptor = Glibc.open(file.copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
-      throw SQLiteError(.io, "\(copy): \(String(cString: strerror(errno)))")
+      let kind: SQLiteError.Kind = errno == ENOSPC || errno == EDQUOT ? .full : .io
+      throw SQLiteError(kind, "\(file.copy): \(String(cString: strerror(errno)))")
     }
     close(descriptor)
-    let source = try Connection(opening: path)
-    guard try source.integer("PRAGMA application_id") == Int64(applicationId) else {
-      throw SQLiteError(.corrupt, "\(path) is not a database of this library.")
-    }
-    let target = try Connection(opening: copy)
-    guard let backup = sqlite3_backup_init(target.raw, "main", source.raw, "main") else {
+    let target = try Connection(opening: file.copy)
+    guard let backup = sqlite3_backup_init(target.raw, "main", source.connection.raw, "main")
+    else {
       throw SQLiteError(status: sqlite3_extended_errcode(target.raw), on: target.raw)
     }
-    // All at once: a copy in steps begins anew with each write of another connection.
-    let status = sqlite3_backup_step(backup, -1)
+    // The source stays in its snapshot from step to step, so the copy never has to begin anew.
+    var status = SQLITE_OK
+    while status == SQLITE_OK, !budget.isExhausted {
+      status = sqlite3_backup_step(backup, pagesPerStep)
+    }
     let ended = sqlite3_backup_finish(backup)
+    if status == SQLITE_OK { throw SQLiteError(.interrupted, "The copy was given up.") }
     guard status == SQLITE_DONE, ended == SQLITE_OK else {
       throw SQLiteError(status: ended == SQLITE_OK ? status : ended, on: target.raw)
     }

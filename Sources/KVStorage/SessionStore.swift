@@ -1,3 +1,4 @@
+internal import Glibc
 package import KVBase
 internal import KVJSON
 internal import KVSQLite
@@ -121,6 +122,20 @@ package final class SessionStore: Sendable {
   package func note(_ text: String, backendAt address: String) {
     try? write { (db: borrowing Connection) throws(SQLiteError) in
       try Self.set(Self.backend(at: address), to: text, on: db)
+    }
+  }
+
+  /// Makes a file with what another one remembers beside sessions; none if that is nothing.
+  static func copyWithoutSessions(_ path: String, to copy: String) throws(StoreError) {
+    guard access(path, F_OK) == 0 else { return }
+    // It has no tag's session, so none is moved to one.
+    let store = try SessionStore(path: path, tag: "")
+    defer { store.close() }
+    guard let user = try store.formerUser() else { return }
+    let other = try SessionStore(path: copy, tag: "")
+    defer { other.close() }
+    try other.write { (db: borrowing Connection) throws(SQLiteError) in
+      try set(former, to: user.text, on: db)
     }
   }
 

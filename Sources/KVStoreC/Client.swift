@@ -116,3 +116,14 @@ func clientCompact(
     return Answered(.json(report.json.bytes), isLocal: true)
   }
 }
+
+func clientBackup(
+  _ client: OpaquePointer?, _ directory: CString?, _ options: CString?
+) throws(StoreError) -> Operation {
+  let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
+  let directory = try text(directory, named: "directory")
+  return Operation(on: client) { (running) throws(StoreError) in
+    let report = try client.core.backUp(into: directory, options, running.cancellation)
+    return Answered(.json(report.json.bytes), isLocal: true)
+  }
+}

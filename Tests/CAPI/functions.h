@@ -64,6 +64,8 @@ static kv_status handle_kv_client_set_sync_expression_client(void *a, kv_error *
 static kv_status handle_kv_client_status_client(void *a, kv_error **e) { return kv_client_status(a, &json, &length, e); }
 static kv_status handle_kv_client_compact_client(void *a, kv_error **e) { return kv_client_compact(a, NULL, &json, &length, e); }
 static kv_status handle_kv_client_compact_async_client(void *a, kv_error **e) { return kv_client_compact_async(a, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
+static kv_status handle_kv_client_backup_client(void *a, kv_error **e) { return kv_client_backup(a, "a", NULL, &json, &length, e); }
+static kv_status handle_kv_client_backup_async_client(void *a, kv_error **e) { return kv_client_backup_async(a, "a", NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
 static kv_status handle_kv_client_observe_status_client(void *a, kv_error **e) { return kv_client_observe_status(a, no_kv_event_fn, &freed, count_free, &made_subscription, e); }
 static kv_status handle_kv_ping_client(void *a, kv_error **e) { return kv_ping(a, NULL, &json, &length, e); }
 static kv_status handle_kv_ping_async_client(void *a, kv_error **e) { return kv_ping_async(a, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
@@ -267,6 +269,8 @@ static kv_status pointer_kv_request_progress_progress(void *a, kv_error **e) { (
 static kv_status pointer_kv_client_observe_sync_receive(void *a, kv_error **e) { (void)a; return kv_client_observe_sync(good_client, NULL, &freed, count_free, &made_subscription, e); }
 static kv_status pointer_kv_client_set_sync_expression_collection(void *a, kv_error **e) { (void)a; return kv_client_set_sync_expression(good_client, NULL, "a", e); }
 static kv_status pointer_kv_client_status_json_out(void *a, kv_error **e) { (void)a; return kv_client_status(good_client, NULL, &length, e); }
+static kv_status pointer_kv_client_backup_directory(void *a, kv_error **e) { (void)a; return kv_client_backup(good_client, NULL, NULL, &json, &length, e); }
+static kv_status pointer_kv_client_backup_async_directory(void *a, kv_error **e) { (void)a; return kv_client_backup_async(good_client, NULL, NULL, no_kv_answer_fn, &freed, count_free, &made_request, e); }
 static kv_status pointer_kv_client_observe_status_receive(void *a, kv_error **e) { (void)a; return kv_client_observe_status(good_client, NULL, &freed, count_free, &made_subscription, e); }
 static kv_status pointer_kv_ping_json_out(void *a, kv_error **e) { (void)a; return kv_ping(good_client, NULL, NULL, &length, e); }
 static kv_status pointer_kv_user_login_credentials_json(void *a, kv_error **e) { (void)a; return kv_user_login(good_client, NULL, KV_NUL_TERMINATED, NULL, &json, &length, e); }
@@ -481,6 +485,8 @@ static const misused_call handle_calls[] = {
     {"kv_client_status", "client", CLIENT, handle_kv_client_status_client, 0, 1, 0},
     {"kv_client_compact", "client", CLIENT, handle_kv_client_compact_client, 0, 1, 0},
     {"kv_client_compact_async", "client", CLIENT, handle_kv_client_compact_async_client, 0, 1, 1},
+    {"kv_client_backup", "client", CLIENT, handle_kv_client_backup_client, 0, 1, 0},
+    {"kv_client_backup_async", "client", CLIENT, handle_kv_client_backup_async_client, 0, 1, 1},
     {"kv_client_observe_status", "client", CLIENT, handle_kv_client_observe_status_client, 0, 1, 1},
     {"kv_ping", "client", CLIENT, handle_kv_ping_client, 0, 1, 0},
     {"kv_ping_async", "client", CLIENT, handle_kv_ping_async_client, 0, 1, 1},
@@ -687,6 +693,8 @@ static const misused_call pointer_calls[] = {
     {"kv_client_observe_sync", "receive", KINDS, pointer_kv_client_observe_sync_receive, 0, 1, 1},
     {"kv_client_set_sync_expression", "collection", KINDS, pointer_kv_client_set_sync_expression_collection, 0, 1, 0},
     {"kv_client_status", "json_out", KINDS, pointer_kv_client_status_json_out, 0, 1, 0},
+    {"kv_client_backup", "directory", KINDS, pointer_kv_client_backup_directory, 0, 1, 0},
+    {"kv_client_backup_async", "directory", KINDS, pointer_kv_client_backup_async_directory, 0, 1, 1},
     {"kv_client_observe_status", "receive", KINDS, pointer_kv_client_observe_status_receive, 0, 1, 1},
     {"kv_ping", "json_out", KINDS, pointer_kv_ping_json_out, 0, 1, 0},
     {"kv_user_login", "credentials_json", KINDS, pointer_kv_user_login_credentials_json, 0, 1, 0},

@@ -325,6 +325,36 @@ static void gives_space_back(void) {
   close_things();
 }
 
+static void copies_its_data(void) {
+  const char *directory = fresh_directory(), *copies = fresh_directory();
+  char *json = NULL, path[500];
+  size_t length = 0;
+  kv_request *request = NULL;
+  client = local_client(directory, "");
+  store = opened_store(client, "things", "sync");
+  saved(store, "{\"_id\":\"a\"}");
+  snprintf(path, sizeof path, "%s/new/copy", copies);
+  OK(kv_client_backup(client, path, NULL, &json, &length, &error));
+  CHECK(strstr(json, "{\"tags\":[\"kinvey\"],\"bytes\":") == json);
+  kv_free(json);
+  saved(store, "{\"_id\":\"b\"}");
+  FAILS(KV_CONFLICT, "replaces nothing", kv_client_backup(client, path, NULL, NULL, NULL, &error));
+  FAILS(KV_CONFLICT, "replaces nothing", kv_client_backup(client, directory, NULL, NULL, NULL, &error));
+  FAILS(KV_INVALID, "nothing", kv_client_backup(client, path, "{\"nothing\":1}", NULL, NULL, &error));
+  FAILS(KV_INVALID, "directory", kv_client_backup(client, "", NULL, NULL, NULL, &error));
+  FAILS(KV_STORAGE, "", kv_client_backup(client, "/proc/copy", NULL, NULL, NULL, &error));
+  char other[510];
+  snprintf(other, sizeof other, "%s/2", path);
+  OK(kv_client_backup_async(client, other, NULL, NULL, NULL, NULL, &request, &error));
+  OK(kv_request_wait(request, -1, NULL, NULL, &error));
+  kv_request_free(request);
+  close_things();
+  client = local_client(path, "");
+  store = opened_store(client, "things", "sync");
+  NUMBER(1, counted(store));
+  close_things();
+}
+
 static void survives_a_restart(void) {
   const char *directory = fresh_directory();
   char *json = NULL;
@@ -410,6 +440,7 @@ int main(void) {
   RUN("pages come as arrays", pages);
   RUN("what is removed is counted and gone", removes);
   RUN("the queue is listed, looked into, edited, dropped, purged and cleared", has_a_queue);
+  RUN("the data is copied while it is used", copies_its_data);
   RUN("entities and their queue are there after a restart", survives_a_restart);
   RUN("space that is not needed is given back when nobody reads an older state", gives_space_back);
   RUN("a damaged entity is told by its id, passed by, and repaired", tells_damage);

@@ -306,6 +306,11 @@ void every_template_compiles() {
   auto sizes = client.compact();
   CHECK(sizes && sizes->view().find("\"after\":") != std::string_view::npos);
   CHECK(client.compact_async()->wait());
+  const std::string copies = fresh_directory();
+  auto copied = client.backup(copies + "/one");
+  CHECK(copied && copied->view().find("\"tags\":[") != std::string_view::npos);
+  CHECK(client.backup_async(copies + "/two")->wait());
+  CHECK(client.backup(copies + "/one").error().status() == KV_CONFLICT);
   auto damage = client.repair();
   CHECK(damage && damage->view().find("\"damaged\":0") != std::string_view::npos);
   auto changes = notes.observe({}, [](const Event &) {});

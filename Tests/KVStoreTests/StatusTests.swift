@@ -45,6 +45,19 @@ import Testing
     await local.client.close()
   }
 
+  @Test("Local data is copied while it is used") func backsUp() async throws {
+    let local = try Local()
+    let directory = TemporaryDirectory()
+    try await local.people.save(Person(name: "Ann", age: 31))
+    let backup = try await local.client.backUp(to: directory.file("copy"))
+    #expect(backup.tags == ["kinvey"] && backup.bytes > 0)
+    let error = await #expect(throws: KVStoreError.self) {
+      try await local.client.backUp(to: directory.file("copy"))
+    }
+    #expect(error?.code == .conflict)
+    await local.client.close()
+  }
+
   @Test("Statuses come after changes, and end with the client")
   func statuses() async throws {
     let local = try Local()

@@ -90,3 +90,25 @@ func (c *Client) Compact(ctx context.Context, options ...Option) (CompactReport,
 	})
 	return decode[CompactReport](text, err)
 }
+
+// A BackupReport says what a backup has.
+type BackupReport struct {
+	// Tags are the tags whose data it has.
+	Tags []string `json:"tags"`
+	// Bytes is the size of their files.
+	Bytes int64 `json:"bytes"`
+}
+
+// Backup copies the local data of all tags into a directory, as it is at one moment, while it is used. The copy can be opened as
+// a data directory. It has no sessions: the user whose data it is logs in there. It appears when it is complete. If the directory has
+// data of this application, the error is [ErrConflict].
+func (c *Client) Backup(ctx context.Context, directory string, options ...Option) (BackupReport, error) {
+	path, err := terminated(directory, "directory")
+	if err != nil {
+		return BackupReport{}, err
+	}
+	text, err := c.run(ctx, options, func(text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
+		return C.kv_client_backup_async(c.handle, characters(path), text, r.done, r.context, r.free, q, e)
+	})
+	return decode[BackupReport](text, err)
+}

@@ -307,3 +307,42 @@ func TestSpaceIsGivenBackWhenNobodyReadsAnOlderState(t *testing.T) {
 		t.Errorf("gave %v: %v", report, err)
 	}
 }
+
+func TestLocalDataIsCopiedWhileItIsUsed(t *testing.T) {
+	ctx := context.Background()
+	directory := t.TempDir()
+	options := Options{AppKey: "kid_test", LocalOnly: true, DataDirectory: filepath.Join(directory, "data")}
+	client, err := Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	notes, err := OpenCollection[M](client, "notes", Sync)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := notes.Save(ctx, M{"_id": "a"}); err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(directory, "copy")
+	report, err := client.Backup(ctx, copied)
+	if err != nil || len(report.Tags) != 1 || report.Bytes <= 0 {
+		t.Errorf("gave %v: %v", report, err)
+	}
+	if _, err := client.Backup(ctx, copied); !errors.Is(err, ErrConflict) {
+		t.Errorf("gave %v", err)
+	}
+	options.DataDirectory = copied
+	other, err := Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	there, err := OpenCollection[M](other, "notes", Sync)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if count, err := there.Count(ctx, nil); err != nil || count != 1 {
+		t.Errorf("gave %v: %v", count, err)
+	}
+}

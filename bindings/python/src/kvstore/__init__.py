@@ -69,6 +69,7 @@ from .query import (
 from .request import Request
 from .results import (
     Answer,
+    BackupReport,
     Entity,
     EntityLike,
     Explanation,
@@ -104,6 +105,7 @@ __all__ = [
     "Aggregate",
     "Answer",
     "Backend",
+    "BackupReport",
     "BusyError",
     "CallOptions",
     "CancelledError",

@@ -275,6 +275,8 @@ FUNCTIONS: Final[dict[str, tuple[str, str]]] = {
     "kv_client_status": ("i", "pppp"),
     "kv_client_compact": ("i", "psppp"),
     "kv_client_compact_async": ("i", "psppppp"),
+    "kv_client_backup": ("i", "pssppp"),
+    "kv_client_backup_async": ("i", "pssppppp"),
     "kv_client_observe_status": ("i", "pppppp"),
     "kv_ping": ("i", "psppp"),
     "kv_ping_async": ("i", "psppppp"),

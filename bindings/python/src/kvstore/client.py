@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import weakref
 from collections.abc import Callable, Mapping
+from os import PathLike, fspath
 from typing import Any, Final, Literal, TypeVar, Unpack, overload
 
 from . import _native
@@ -29,9 +30,11 @@ from .migration import naming_handler
 from .model import PLAIN, Model, mapper_of
 from .request import OnAnswer, Request, TextReader, start
 from .results import (
+    BackupReport,
     Entity,
     SyncEvent,
     TokenRequest,
+    decode_backup,
     decode_bool,
     decode_entity,
     decode_nothing,
@@ -66,6 +69,7 @@ _set_sync_expression = _native.function("kv_client_set_sync_expression")
 
 _ENTITY: Final = TextReader(decode_entity)
 _SIZES: Final[TextReader[dict[str, int]]] = TextReader(from_json)
+_BACKUP: Final[TextReader[BackupReport]] = TextReader(decode_backup)
 _BOOL: Final = TextReader(decode_bool)
 _NOTHING: Final = TextReader(decode_nothing)
 _LOGGING_LEVELS: Final[Mapping[LogLevel, int]] = {
@@ -526,6 +530,28 @@ class Client(Closing):
     ) -> Request[dict[str, int]]:
         """Start to free disk space."""
         return self._start("kv_client_compact", _SIZES, options=options, on_answer=on_answer)
+
+    def backup(
+        self, directory: str | PathLike[str], **options: Unpack[NetworkOptions]
+    ) -> BackupReport:
+        """Copy the local data into a directory while it is used.
+
+        The copy is as the data is at one moment. It can be opened as a ``data_directory``. It has
+        no sessions: the user whose data it is logs in there. It appears when it is complete. If the
+        directory has data of this application, :class:`ConflictError` is raised.
+        """
+        return self.backup_async(directory, **options).finish()
+
+    def backup_async(
+        self,
+        directory: str | PathLike[str],
+        *,
+        on_answer: OnAnswer[BackupReport] | None = None,
+        **options: Unpack[NetworkOptions],
+    ) -> Request[BackupReport]:
+        """Start to copy the local data."""
+        path = to_text(fspath(directory), "directory")
+        return self._start("kv_client_backup", _BACKUP, path, options=options, on_answer=on_answer)
 
     def repair(self) -> dict[str, Any]:
         """Repair the local data, and report what was damaged.

@@ -115,6 +115,16 @@ class PendingDetail(PendingWrite, Generic[E]):
 
 
 @dataclass(frozen=True, slots=True)
+class BackupReport:
+    """The result of a backup."""
+
+    #: The tags whose data was copied.
+    tags: list[str]
+    #: The size of their files.
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Index:
     """An index of a collection."""
 
@@ -329,6 +339,12 @@ def decode_sync(text: bytes) -> SyncResult:
         members.get("overwritten", 0),
         members.get("discarded", 0),
     )
+
+
+def decode_backup(text: bytes) -> BackupReport:
+    """Read what a backup has."""
+    members = from_json(text)
+    return BackupReport(members["tags"], members["bytes"])
 
 
 def decode_pending(members: Mapping[str, Any]) -> PendingWrite:

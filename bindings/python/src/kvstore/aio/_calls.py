@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
 from typing import Any, Generic, Literal, Unpack, overload
 
 from .._option_types import CallOptions, LogoutOptions, NetworkOptions
@@ -16,6 +17,7 @@ from ..groups import Groups, UserGroup
 from ..pending import PendingQueue
 from ..query import Query, QueryLike
 from ..results import (
+    BackupReport,
     E,
     Entity,
     EntityLike,
@@ -421,6 +423,17 @@ class ClientCalls:
         See :meth:`kvstore.Client.compact`.
         """
         return await finish(lambda done: self.blocking.compact_async(on_answer=done, **options))
+
+    async def backup(
+        self, directory: str | PathLike[str], **options: Unpack[NetworkOptions]
+    ) -> BackupReport:
+        """Copy the local data into a directory while it is used.
+
+        See :meth:`kvstore.Client.backup`.
+        """
+        return await finish(
+            lambda done: self.blocking.backup_async(directory, on_answer=done, **options)
+        )
 
     async def repair(self) -> dict[str, Any]:
         """Repair the local data, and report what was damaged.

@@ -6,6 +6,7 @@ import click
 
 from .accounts import login, logout, signup, users
 from .conflicts import conflicts
+from .copying import backup, restore
 from .health import compact, completion, doctor, repair, salvage, verify
 from .indexing import indexes
 from .inspecting import inspect, open_
@@ -46,6 +47,8 @@ COMMANDS: list[click.Command] = [
     repair,
     compact,
     salvage,
+    backup,
+    restore,
     doctor,
     completion,
 ]

@@ -1,0 +1,112 @@
+internal import Glibc
+package import KVBase
+internal import KVSQLite
+package import KVSync
+
+extension DataDirectory {
+  /// Copies the data of all tags, as it is at one moment, into another directory of this kind, which must not have any yet. Others
+  /// go on to read and write.
+  ///
+  /// Sessions are not copied: who has the copy is another device, and logs in. The copy appears when it is complete and on the disk;
+  /// if this fails nothing of it is left, and if the process ends a directory `.<app key>.partial-…` beside it.
+  ///
+  /// `.conflict` if there is data already, `.notFound` if there is none to be copied.
+  package func backUp(
+    into target: DataDirectory, within budget: WorkBudget
+  ) throws(StoreError) -> (tags: [String], bytes: Int64) {
+    guard !target.hasEntries else { throw target.isTaken }
+    // One whose file was made at this moment has no data yet.
+    let tags = try self.tags().filter { Self.length(file(tag: $0)) > 0 }
+    guard !tags.isEmpty else {
+      throw StoreError(.notFound, "\(path) has no data.")
+    }
+    try target.prepare()
+    let partial = try target.makePartial()
+    do throws(StoreError) {
+      let report = try copy(tags, to: partial, within: budget)
+      try Self.synchronise(partial)
+      // Replaces what is empty, and fails otherwise.
+      guard rename(partial, target.path) == 0 else {
+        throw errno == ENOTEMPTY || errno == EEXIST ? target.isTaken : Self.failure(target.path)
+      }
+      try Self.synchronise(target.parent)
+      return report
+    } catch {
+      Self.remove(partial)
+      // What `prepare` has made.
+      rmdir(target.path)
+      throw error
+    }
+  }
+
+  private func copy(
+    _ tags: [String], to partial: String, within budget: WorkBudget
+  ) throws(StoreError) -> (tags: [String], bytes: Int64) {
+    let copies = tags.map { tag in
+      DatabaseCopy.File(
+        file(tag: tag), to: "\(partial)/\(Self.safe(tag)).kvs",
+        applicationId: StorageSchema.applicationId)
+    }
+    do throws(SQLiteError) { try DatabaseCopy.make(copies, within: budget) } catch {
+      throw StoreError(error, within: budget)
+    }
+    try SessionStore.copyWithoutSessions(sessionFile, to: "\(partial)/_session.kvs")
+    return (tags, copies.reduce(0) { $0 + Self.length($1.copy) })
+  }
+
+  // MARK: Files
+
+  /// The directory that has this one.
+  private var parent: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
+
+  private var isTaken: StoreError {
+    StoreError(.conflict, "\(path) has data already. A backup replaces nothing.")
+  }
+
+  private var hasEntries: Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return false }
+    // Only what is empty can be removed; it is made again when the data comes.
+    return rmdir(path) != 0
+  }
+
+  /// Makes a directory beside this one, of which nobody knows.
+  private func makePartial() throws(StoreError) -> String {
+    // It was made by `prepare`, with all above it.
+    let name = path.dropFirst(parent.utf8.count + 1)
+    let partial = "\(parent)/.\(name).partial-\(Identifier.entity())"
+    guard mkdir(partial, 0o700) == 0 else { throw Self.failure(partial) }
+    return partial
+  }
+
+  private static func remove(_ directory: String) {
+    guard let entries = opendir(directory) else { return }
+    var names: [String] = []
+    while let entry = readdir(entries) {
+      guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { continue }
+      let start = UnsafeRawPointer(entry).advanced(by: offset)
+      names.append(String(cString: start.assumingMemoryBound(to: CChar.self)))
+    }
+    closedir(entries)
+    for name in names where name != "." && name != ".." { unlink("\(directory)/\(name)") }
+    rmdir(directory)
+  }
+
+  /// Has the names in a directory survive a power failure.
+  private static func synchronise(_ directory: String) throws(StoreError) {
+    let descriptor = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure(directory) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw failure(directory) }
+  }
+
+  private static func length(_ path: String) -> Int64 {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+  }
+
+  private static func failure(_ path: String) -> StoreError {
+    let kind: StoreError.Kind = errno == ENOSPC || errno == EDQUOT ? .full : .storage
+    return StoreError(kind, "\(path): \(String(cString: strerror(errno))).")
+  }
+}
