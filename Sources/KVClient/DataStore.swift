@@ -425,6 +425,7 @@ package final class DataStore: Sendable {
 
   /// What is here may not be any more what the backend has, without having changed since it was read.
   private func didForget() {
+    engine.sweepUnkeptAgain()
     context.follows.receive(.missed, for: engine)
     if let index = context.synced.index(of: engine.collection) {
       context.synced.running?.receive(.missed(index))

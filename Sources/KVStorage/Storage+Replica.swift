@@ -100,6 +100,28 @@ extension Storage {
     }
   }
 
+  package func release(
+    _ ids: [String], in collection: String, at version: RecordVersion?,
+    if isUnwanted: ([UInt8]) -> Bool
+  ) throws(StoreError) -> Int {
+    try write(to: collection, durably: false, makingRoom: true) {
+      (db, change) throws(SQLiteError) in
+      let table = change.table
+      var count = 0
+      for id in ids {
+        let get = try db.statement(table.get)
+        try get.bind(id, at: .id)
+        guard try get.step(), get.isIntact(0), isUnwanted(try get.copy(0)) else { continue }
+        get.reset()
+        let ours = try Self.knownVersion(of: id, table, on: db)
+        guard try Self.run(table.deleteUnlessPending, id, on: db) else { continue }
+        count += 1
+        try Self.insertTombstone(id, version ?? ours, change: change, on: db)
+      }
+      return count
+    }
+  }
+
   // MARK: Which answer is the later one
 
   /// How an entity of an answer is related to what was stored since the answer was asked for.

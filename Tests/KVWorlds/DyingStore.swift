@@ -215,6 +215,15 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     }
   }
 
+  func release(
+    _ ids: [String], in collection: String, at version: RecordVersion?,
+    if isUnwanted: ([UInt8]) -> Bool
+  ) throws(StoreError) -> Int {
+    try live { () throws(StoreError) in
+      try real.release(ids, in: collection, at: version, if: isUnwanted)
+    }
+  }
+
   func tombstone(of id: String, in collection: String) throws(StoreError) -> Tombstone? {
     try live { () throws(StoreError) in try real.tombstone(of: id, in: collection) }
   }

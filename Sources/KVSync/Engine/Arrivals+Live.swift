@@ -5,12 +5,14 @@ internal import KVQuery
 /// Messages of live data.
 extension Arrivals {
   /// Brings the local store up to what a live message says: never over a pending write, never older over newer.
-  /// `matching`: what is not here yet comes in only if it matches; nil: in any case.
+  /// `matching`: what is not here yet comes in only if it matches; nil: in any case. `keepsOthers` false: what is here and
+  /// does not match leaves.
   func apply(
-    _ change: LiveChange, matching: Matcher?, in local: any LocalStore
+    _ change: LiveChange, matching: Matcher?, keepsOthers: Bool = true, in local: any LocalStore
   ) throws(StoreError) {
     switch change {
-    case .saved(let entity, let id, _): try store(entity, id, matching: matching, in: local)
+    case .saved(let entity, let id, _):
+      try store(entity, id, matching: matching, keepsOthers: keepsOthers, in: local)
     case .deleted(let id, let moment):
       try forget(id, at: moment.map { RecordVersion($0) }, in: local)
     case .tooLarge, .said: break
@@ -18,25 +20,32 @@ extension Arrivals {
   }
 
   private func store(
-    _ entity: [UInt8], _ id: String, matching: Matcher?, in local: any LocalStore
+    _ entity: [UInt8], _ id: String, matching: Matcher?, keepsOthers: Bool,
+    in local: any LocalStore
   ) throws(StoreError) {
     let outline: EntityOutline
     do throws(JSONError) { outline = try EntityScanner.outline(of: entity, format) } catch {
       throw .badAnswer(error)
     }
-    try fence.settling(id) { () throws(StoreError) -> Bool in
+    try fence.settling(id) { () throws(StoreError) -> ReadWriteFence.Message in
       // Without a version nobody knows which is newer: what is here stays, and what has gone stays away.
       let theirs = outline.version(in: entity)
+      let isWanted = try matching?.admits(entity) ?? true
       if let ours = try local.entity(id, in: collection, writtenSince: nil) {
         // What has no version here was never the backend's: it waits to be sent, or was given up.
         guard let theirs, format.version(of: ours).map({ format.isOlder($0, than: theirs) }) ?? true
-        else { return false }
+        else { return .old }
+        // The version of one with a pending write is noted below.
+        if !isWanted, !keepsOthers, try local.pending(id, in: collection) == nil {
+          _ = try local.release([id], in: collection, at: theirs) { _ in true }
+          return .settled
+        }
       } else {
         if let tombstone = try local.tombstone(of: id, in: collection) {
-          guard tombstone.isOlder(than: theirs, format.versionOrder) else { return false }
-          if try remove(entity, id, ifLateBy: tombstone, local: local) { return false }
+          guard tombstone.isOlder(than: theirs, format.versionOrder) else { return .old }
+          if try remove(entity, id, ifLateBy: tombstone, local: local) { return .old }
         }
-        if let matching, try !matching.admits(entity) { return false }
+        if !isWanted { return .leftOut }
       }
       let stored = try entity.withBorrowedBytes { (bytes) throws(StoreError) in
         try local.store(bytes, [outline], in: collection)
@@ -46,22 +55,22 @@ extension Arrivals {
       if stored > 0, format.versionsAreTimes, let theirs {
         try local.reviseRequests(in: collection, to: theirs.text)
       }
-      return stored > 0
+      return stored > 0 ? .settled : .old
     }
   }
 
   private func forget(
     _ id: String, at version: RecordVersion?, in local: any EntityReader & Replica
   ) throws(StoreError) {
-    try fence.settling(id) { () throws(StoreError) -> Bool in
+    try fence.settling(id) { () throws(StoreError) -> ReadWriteFence.Message in
       // It may have been made again meanwhile.
       if let version, let ours = try local.entity(id, in: collection, writtenSince: nil),
         !ours.isOlder(than: version, format)
       {
-        return false
+        return .old
       }
       _ = try local.forget([id], in: collection, at: version)
-      return true
+      return .settled
     }
   }
 }

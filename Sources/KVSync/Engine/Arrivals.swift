@@ -80,23 +80,29 @@ struct Arrivals: Sendable {
     in local: any EntityReader & Replica & Tombstones, of reading: ReadWriteFence.Reading
   ) throws(StoreError) -> Int {
     try fence.storing(reading) {
-      (isSettled) throws(StoreError) in
+      (mayBeOlder) throws(StoreError) in
       let outlines = try withoutLateWrites(bytes, outlines, local: local)
-      guard let isSettled else {
+      guard let mayBeOlder else {
         return try local.store(bytes, outlines, in: collection, since: reading.mark)
       }
       var current: [EntityOutline] = []
+      var withheld: [String] = []
       for outline in outlines {
-        guard let id = outline.id, isSettled(id) else {
+        guard let id = outline.id, mayBeOlder(id) else {
           current.append(outline)
           continue
         }
         guard let ours = try local.entity(id, in: collection, writtenSince: nil),
           let theirs = outline.version(in: bytes), ours.isOlder(than: theirs, format)
-        else { continue }
+        else {
+          withheld.append(id)
+          continue
+        }
         current.append(outline)
       }
-      return try local.store(bytes, current, in: collection, since: reading.mark)
+      var change = try local.store(bytes, current, in: collection, since: reading.mark)
+      change.doubtful += withheld
+      return change
     }
   }
 

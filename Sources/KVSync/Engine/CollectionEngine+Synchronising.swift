@@ -16,7 +16,7 @@ extension CollectionEngine {
       call.received?(records)
     }
     let refresher = try refresher(for: "synchronise", counting)
-    let left = try narrow(to: query, in: refresher.local)
+    let left = try narrow(to: query, in: refresher.local, call)
     let refreshed = try refresher.refresh(query, how)
     return counts.withLock { counts in
       counts.deleted = refreshed.removed + left
@@ -26,21 +26,27 @@ extension CollectionEngine {
     }
   }
 
-  /// Removes what a query does not ask for, but for pending writes, if it was not read in full yet; gives how many entities
-  /// went. Other queries are read in full again then: their entities may have gone. That is noted first, as the process may
-  /// end before the second transaction.
-  private func narrow(to query: Query, in local: any LocalStore) throws(StoreError) -> Int {
+  /// Keeps only what a query asks for from now on: the rest leaves, except for pending writes, at the first read of each
+  /// process and whenever something else may be here; gives how many entities went. Other queries are read in full again if
+  /// this one was not read in full yet: their entities may have gone. That is noted first, as the process may end before
+  /// the second transaction.
+  private func narrow(
+    to query: Query, in local: any LocalStore, _ call: Call
+  ) throws(StoreError) -> Int {
+    sendGate.kept.keep(query)
     let key = RequestKey(filter: query.filterText, fields: "")
     let known = try local.requests(in: collection)
-    guard !known.contains(key) else { return 0 }
-    if !known.isEmpty { try local.forgetRequest(nil, in: collection) }
-    guard query.filter != .everything else { return 0 }
-    var others = Query()
-    others.filter = .nor([query.filter])
-    let mark = try local.beginRefresh(of: collection)
-    return try local.finishRefresh(
-      of: collection, from: mark, deletingUnseen: others, recording: nil)
+    if !known.contains(key) {
+      if !known.isEmpty { try local.forgetRequest(nil, in: collection) }
+      sendGate.kept.sweepAgain()
+    }
+    // Another process may push these.
+    if try local.pendingCount(in: collection) > 0 { sendGate.kept.sweepAgain() }
+    return try sweepUnkept(key, in: local, call)
   }
+
+  /// Something else than what is kept may be here: a write was dropped, or the local data changed otherwise.
+  package func sweepUnkeptAgain() { sendGate.kept.sweepAgain() }
 
   /// Brings the local store up to what a live message says of a collection of which only what matches is kept (nil: all);
   /// gives what it has changed here.
@@ -49,14 +55,8 @@ extension CollectionEngine {
   ) throws(StoreError) -> [ReceivedRecord] {
     let local = try localStore(for: "take in live data")
     guard let id = change.id else { return [] }
-    var change = change
-    if case .saved(let entity, _, _) = change, let matcher,
-      let version = format.version(of: entity), try !matcher.admits(entity)
-    {
-      change = .deleted(id: id, at: version.text)
-    }
     let before = try local.entity(id, in: collection, writtenSince: nil)
-    try apply(change, matching: matcher)
+    try arrivals.apply(change, matching: matcher, keepsOthers: false, in: local)
     let after = try local.entity(id, in: collection, writtenSince: nil)
     switch (before, after) {
     case (nil, .some): return [ReceivedRecord(id, .create)]

@@ -20,6 +20,9 @@ final class ReadWriteFence: Sendable {
     var moment = 0
     /// When the fate of an entity was settled last; empty while nobody reads.
     var settled: [RecordID: Int] = [:]
+    /// When a live message about an entity was last left out, because the entity is not wanted here; empty while nobody
+    /// reads.
+    var leftOut: [RecordID: Int] = [:]
 
     mutating func settle(_ ids: some Sequence<String>) {
       moment += 1
@@ -28,6 +31,12 @@ final class ReadWriteFence: Sendable {
 
     func isSettled(_ id: String, since reading: Reading) -> Bool {
       settled[RecordID(id)].map { $0 > reading.moment } ?? false
+    }
+
+    /// Whether an answer may show an entity as it was before a message that was left out, or before it was settled.
+    func mayBeOlder(_ id: String, in reading: Reading) -> Bool {
+      isSettled(id, since: reading)
+        || leftOut[RecordID(id)].map { $0 > reading.moment } ?? false
     }
 
     /// Records doubtful entities as settled, so that the reads ask for them again, and returns the count.
@@ -61,7 +70,7 @@ final class ReadWriteFence: Sendable {
     defer {
       state.withLock { state in
         state.reads.removeValue(forKey: reading.number)
-        if state.reads.isEmpty { state.settled = [:] }
+        if state.reads.isEmpty { (state.settled, state.leftOut) = ([:], [:]) }
       }
     }
     return try body(reading)
@@ -74,16 +83,16 @@ final class ReadWriteFence: Sendable {
     }
   }
 
-  /// Stores a part of a read's answer; gives how many entities. `isSettled` tells of an id whether a write has settled it
-  /// since the read began; nil: none has been. Whoever reads has to ask again for what is doubtful.
+  /// Stores a part of a read's answer; gives how many entities. `mayBeOlder` says of an id whether a write or a live message
+  /// has settled it since the read began; nil: none has been. The reader has to ask again for what is doubtful.
   func storing(
     _ reading: Reading,
-    _ body: (_ isSettled: ((String) -> Bool)?) throws(StoreError) -> ReplicaChange
+    _ body: (_ mayBeOlder: ((String) -> Bool)?) throws(StoreError) -> ReplicaChange
   ) throws(StoreError) -> Int {
     try state.withLock { (state) throws(StoreError) in
       guard state.moment > reading.moment else { return state.note(try body(nil)) }
       let before = state
-      return state.note(try body { before.isSettled($0, since: reading) })
+      return state.note(try body { before.mayBeOlder($0, in: reading) })
     }
   }
 
@@ -109,12 +118,28 @@ final class ReadWriteFence: Sendable {
     }
   }
 
-  /// Makes the local store agree with what live data says of an entity. `body` tells whether it does: what is
-  /// older than what is here settles nothing.
-  func settling(_ id: String, _ body: () throws(StoreError) -> Bool) throws(StoreError) {
+  /// What a live message means for the reads under way.
+  enum Message {
+    /// The local store agrees with it now.
+    case settled
+    /// It is older than what is here.
+    case old
+    /// The entity is not here and not wanted; an answer that shows it may be older than the message.
+    case leftOut
+  }
+
+  /// Makes the local store agree with what live data says of an entity.
+  func settling(_ id: String, _ body: () throws(StoreError) -> Message) throws(StoreError) {
     try state.withLock { (state) throws(StoreError) in
-      guard try body(), !state.reads.isEmpty else { return }
-      state.settle([id])
+      let message = try body()
+      guard !state.reads.isEmpty else { return }
+      switch message {
+      case .settled: state.settle([id])
+      case .old: break
+      case .leftOut:
+        state.moment += 1
+        state.leftOut[RecordID(id)] = state.moment
+      }
     }
   }
 

@@ -25,6 +25,14 @@ package protocol Replica: AnyObject, Sendable {
   func forget(
     _ ids: [String], in collection: String, at version: RecordVersion?, since mark: RefreshMark?
   ) throws(StoreError) -> ReplicaChange
+
+  /// Deletes entities that are not wanted here any more, although the backend has them, except those with a pending write and
+  /// those for which `isUnwanted` is false as they are now; gives how many went. `version`: the backend's, if it is newer than
+  /// what is here. Need not be durable.
+  func release(
+    _ ids: [String], in collection: String, at version: RecordVersion?,
+    if isUnwanted: ([UInt8]) -> Bool
+  ) throws(StoreError) -> Int
 }
 
 /// What a part of an answer has changed in the local store.

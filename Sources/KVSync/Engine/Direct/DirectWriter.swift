@@ -125,6 +125,7 @@ struct DirectWriter {
       }
       _ = try result.get()
     }
+    engine.releaseUnkept(indices.keys.map(\.text))
   }
 }
 

@@ -178,7 +178,7 @@ extension PageIngestor {
     _ query: Query, from mark: RefreshMark, isComplete: Bool, startedAt: BackendMoment?
   ) throws(StoreError) -> Int {
     let key = RequestKey(filter: query.filterText, fields: "")
-    if !query.isPaged { try refresher.recheckSettled(during: reading) }
+    if !query.isPaged { try refresher.recheckSettled(during: reading, of: query) }
     if isComplete { try refetchHeld(query, key, from: mark) }
     return try local.finishRefresh(
       of: engine.collection, from: mark, deletingUnseen: isComplete ? query.selection : nil,
@@ -212,7 +212,7 @@ extension PageIngestor {
     guard !ids.isEmpty, !others.isEmpty else { return ids }
     var gone = Set(ids.map(RecordID.init))
     for (key, entity) in try engine.backendEntities(try known(ids), remote, call: call)
-    where others.contains(where: { $0.holds(entity.bytes) }) {
+    where engine.keeps(entity.bytes) && others.contains(where: { $0.holds(entity.bytes) }) {
       let outline = try refresher.arrivals.accepted(entity.bytes, as: key.text)
       try refresher.arrivals.store(entity.bytes, outline, in: local, of: reading)
       gone.remove(key)
@@ -227,12 +227,5 @@ extension PageIngestor {
       known.append(id)
     }
     return known
-  }
-}
-
-extension Query {
-  /// Whether it asks for an entity. What cannot be evaluated here is kept rather than lost.
-  fileprivate func holds(_ entity: [UInt8]) -> Bool {
-    do throws(QueryError) { return try matcher?.matches(entity) ?? true } catch { return true }
   }
 }

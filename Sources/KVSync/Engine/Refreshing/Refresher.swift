@@ -64,19 +64,28 @@ struct Refresher {
   }
 
   /// Asks once more for what was settled while a read was under way. Its answer, which is not taken for these,
-  /// may have been the newer one: what it shows is not told again, once the read's moment is recorded.
-  func recheckSettled(during reading: ReadWriteFence.Reading) throws(StoreError) {
-    try refresh(fence.settled(since: reading))
+  /// may have been the newer one: what it shows is not told again, once the read's moment is recorded. What is not here
+  /// comes in only if this read or another one asks for it.
+  func recheckSettled(
+    during reading: ReadWriteFence.Reading, of query: Query
+  ) throws(StoreError) {
+    let settled = fence.settled(since: reading)
+    guard !settled.isEmpty else { return }
+    let key = RequestKey(filter: query.filterText, fields: "")
+    let wanted = [query.of(engine.format)] + (try heldQueries(but: key, during: reading))
+    try refresh(settled, wantedBy: wanted)
   }
 
   /// Brings the entities of some ids up to date. What the backend does not have leaves the local store, unless it has
-  /// pending writes. `found` receives those that the backend has.
+  /// pending writes. `found` receives those that the backend has. `wanted`: the queries, one of which has to match what is
+  /// not here yet, and what is not kept leaves; nil: the ids are asked for as such.
   func refresh(
-    _ ids: [String], found: (RecordID, BackendEntity) -> Void = { _, _ in }
+    _ ids: [String], wantedBy wanted: [Query]? = nil,
+    found: (RecordID, BackendEntity) -> Void = { _, _ in }
   ) throws(StoreError) {
     for some in ids.chunks(of: Self.recheckedAtOnce) {
       var ids = Array(some)
-      while !ids.isEmpty { ids = try recheck(ids, found) }
+      while !ids.isEmpty { ids = try recheck(ids, wantedBy: wanted, found) }
     }
   }
 
@@ -84,7 +93,7 @@ struct Refresher {
   /// backend has had them: a write that was given up while it was sent may have been accepted after another read had
   /// deleted the entity.
   private func recheck(
-    _ ids: [String], _ receive: (RecordID, BackendEntity) -> Void
+    _ ids: [String], wantedBy wanted: [Query]?, _ receive: (RecordID, BackendEntity) -> Void
   ) throws(StoreError) -> [String] {
     let mark = try local.beginRefresh(of: collection)
     return try fence.reading(since: mark) { (again) throws(StoreError) in
@@ -95,6 +104,17 @@ struct Refresher {
       }
       for (id, entity) in found {
         let outline = try arrivals.accepted(entity.bytes, as: id.text)
+        if let wanted {
+          let isPending = try local.pending(id.text, in: collection) != nil
+          // It has left, as one that the backend has no more.
+          if !isPending, !engine.keeps(entity.bytes) { continue }
+          if !wanted.contains(where: { $0.holds(entity.bytes) }),
+            try !local.lend(id.text, in: collection, writtenSince: nil, to: { _ in })
+          {
+            gone[id] = nil
+            continue
+          }
+        }
         try arrivals.store(entity.bytes, outline, in: local, of: again)
         gone[id] = nil
         receive(id, entity)
@@ -193,7 +213,7 @@ extension Refresher {
       left = try ingestor.settle(left, heldBy: try heldQueries(but: key, during: reading))
       refreshed.isDelta = true
       refreshed.removed += try arrivals.forget(left, in: local, of: reading)
-      try recheckSettled(during: reading)
+      try recheckSettled(during: reading, of: query)
       if how.confirmsUnchanged {
         try local.confirm(query, in: collection, at: engine.clock())
       }

@@ -167,6 +167,7 @@ extension Push {
       let isLeft = try local.pending(one.sent.write.id, in: engine.collection) != nil
       if one.isLoss, !isLeft { tellDiscarded(one.sent.write, one.sent.body, for: one.theirs) }
     }
+    engine.releaseUnkept(replaced.map(\.sent.write.id))
     call.progress.update { $0.entitiesDone += UInt64(replaced.count) }
   }
 }

@@ -196,6 +196,7 @@ struct Push {
       () throws(StoreError) in
       try local.confirm(confirmed)
     }
+    engine.releaseUnkept(confirmed.map(\.write.id))
     pushed += confirmed.count
     for accepted in confirmed {
       let write = accepted.write

@@ -79,6 +79,7 @@ extension Pusher {
     try engine.sendGate.fence.settling([write.id]) { () throws(StoreError) in
       try local.acceptRemote([(write, theirs)])
     }
+    engine.releaseUnkept([write.id])
     return .settled(isLoss: isLoss)
   }
 

@@ -17,6 +17,8 @@ package final class SendGate: Sendable {
   private let state = Monitor(State())
   /// What writes have settled while reads are under way.
   let fence = ReadWriteFence()
+  /// Which records are kept here.
+  let kept = KeptRecords()
   private let turn: (any SendingTurn)?
 
   /// `turn`: keeps other processes from sending meanwhile; nil: there are none.
