@@ -413,3 +413,62 @@ import Testing
     #expect(scene.fixture.remote.backend.ids.isEmpty)
   }
 }
+
+/// An entity that a pull with a filter had brought, and that has left the filter.
+@Suite("Saving again what has left a filter") struct SavedAgainTests {
+  private let fixture: TestEngine
+  private let filter: Query
+
+  init() throws {
+    fixture = try TestEngine()
+    filter = try Query(filter: #"{"open":true}"#)
+    try fixture.publish(["_id": "a", "open": true, "n": 1])
+    _ = try fixture.engine.pull(filter, Call())
+    fixture.remote.changes = { [unowned fixture] query, _ in
+      fixture.remote.backend.changes(of: query, since: "")
+    }
+  }
+
+  /// The pull by which the entity leaves.
+  private func leave(usesChanges: Bool = true) throws {
+    _ = try fixture.engine.pull(filter, Call(), how: .init(usesChanges: usesChanges))
+    #expect(try fixture.found().isEmpty)
+  }
+
+  @Test(
+    "is no conflict if nobody has changed it since",
+    arguments: [ConflictStrategy.serverWins, .merge, .optimistic, .clientWins])
+  func unchanged(_ strategy: ConflictStrategy) throws {
+    try fixture.save(["_id": "a", "open": false, "n": 1])
+    _ = try fixture.engine.push(Call())
+    try leave()
+    try fixture.save(["_id": "a", "open": true, "n": 2])
+    #expect(try fixture.engine.push(Call(conflicts: strategy)) == PushResult(pushed: 1))
+    #expect(fixture.backendValue("a", "n") == 2)
+    #expect(try fixture.found().first?["n"] == 2)
+  }
+
+  @Test(
+    "nor if the entity that is saved says that it started from what is there",
+    arguments: [true, false])
+  func version(_ usesChanges: Bool) throws {
+    try fixture.publish(["_id": "a", "open": false, "n": 5])
+    try leave(usesChanges: usesChanges)
+    var read = try #require(fixture.remote.backend.entities["a"])
+    read["n"] = 6
+    try fixture.save(read)
+    #expect(try fixture.engine.push(Call(conflicts: .serverWins)) == PushResult(pushed: 1))
+    #expect(fixture.backendValue("a", "n") == 6)
+  }
+
+  @Test("is one if somebody has", arguments: [true, false])
+  func changed(_ usesChanges: Bool) throws {
+    try fixture.publish(["_id": "a", "open": false, "n": 5])
+    try leave(usesChanges: usesChanges)
+    try fixture.save(["_id": "a", "open": true, "n": 2])
+    let result = try fixture.engine.push(Call(conflicts: .merge))
+    #expect(result.errors.map(\.kind) == [.conflict])
+    #expect(fixture.backendValue("a", "n") == 5)
+    #expect(try fixture.engine.pending("a").write.state == .conflict)
+  }
+}

@@ -102,8 +102,9 @@ extension Push {
       else { continue }
       // What was sent before the entity was removed, and arrives after it was saved again, is our own as well.
       let late = try local.tombstone(of: write.id, in: engine.collection)?.sent ?? []
+      let base = if let known = now.base { known } else { try startedFrom(theirs, conflict.sent) }
       let meeting = ConflictResolver(
-        format: engine.format, ours: conflict.sent.body, base: now.base, theirs: theirs,
+        format: engine.format, ours: conflict.sent.body, base: base, theirs: theirs,
         tried: now.tried + late.map { .entity($0) },
         isOthers: try isOfOthers(conflict, theirs), isCondition: conflict.sent.condition.isFilter,
         isMerged: conflict.isMerged)
@@ -148,6 +149,20 @@ extension Push {
     if isFirst { return true }
     guard sent.condition == .isMissing, let there = theirs.bytes else { return false }
     return try !BackendEntity(there, engine.format).isMade(by: user)
+  }
+
+  /// What the backend has, if an update that has no base started from it all the same; else nil. An entity that has left the
+  /// filter of a pull is not here any more when it is saved again. The saved entity, or its tombstone, says which version
+  /// was here last.
+  private func startedFrom(
+    _ theirs: RemoteVersion, _ sent: OutgoingWrite
+  ) throws(StoreError) -> [UInt8]? {
+    guard sent.write.operation == .update, !sent.write.isConditional, let bytes = theirs.bytes,
+      let version = engine.format.version(of: bytes)
+    else { return nil }
+    if sent.body.flatMap({ engine.format.version(of: $0) }) == version { return bytes }
+    let tombstone = try local.tombstone(of: sent.write.id, in: engine.collection)
+    return tombstone?.version == version ? bytes : nil
   }
 
   private struct Replaced {
