@@ -231,6 +231,11 @@ def test_a_fetch_can_be_narrowed_changed_and_answered(
     since = urllib.parse.quote("2020-01-01T00:00:00.000Z")
     delta = call(server, "GET", f"{path}/_deltaset?since={since}", who=ana)
     assert delta[0] in (200, 400)
+    asked = [message for message, _ in own.calls if message["event"] == "before-fetch"]
+    assert [(message.get("delta"), message.get("since")) for message in asked] == [
+        (None, None),
+        (True, "2020-01-01T00:00:00.000Z"),
+    ]
     reply["after-fetch"] = {"entities": []}
     assert call(server, "GET", path, who=ana) == (200, [])
     assert call(server, "GET", f"{path}/7", who=ana)[0] == 404
@@ -238,6 +243,11 @@ def test_a_fetch_can_be_narrowed_changed_and_answered(
     for made_up in answers:
         reply["before-fetch"] = {"response": made_up}
         assert call(server, "GET", path, who=ana) == (200, made_up)
+        status, error = call(server, "GET", f"{path}/_deltaset?since={since}", who=ana)
+        assert (status, error["error"]) == (403, "MissingConfiguration")
+    delta_set = {"changed": [{"_id": "a"}], "deleted": [], "left": []}
+    reply["before-fetch"] = {"response": delta_set}
+    assert call(server, "GET", f"{path}/_deltaset?since={since}", who=ana) == (200, delta_set)
 
 
 def hide_salaries(message: Message) -> tuple[int, Message]:

@@ -117,17 +117,37 @@ struct Hooks: Sendable {
     case answered(Response)
   }
 
-  /// Asks before entities are read. `id` nil: `query` selects them.
-  func beforeFetch(id: String?, query: String?) throws(ServerError) -> Fetch {
+  /// Asks before entities are read. `id` nil: `query` selects them. `since`: only what has changed since then is read.
+  func beforeFetch(
+    id: String?, query: String?, changedSince since: String?
+  ) throws(ServerError) -> Fetch {
     let reply = try send(.beforeFetch) {
       if let id { $0.add("id", .string(id)) }
       if let query { $0.add("query", .string(query)) }
+      if let since {
+        $0.add("delta", true)
+        $0.add("since", .string(since))
+      }
     }
     guard let reply else { return .proceed }
     // A null is an answer like others: who gave it does not want anything to be read.
-    if let body = reply.written("response") { return .answered(Response.json(200, body)) }
+    if let body = reply.written("response") {
+      // Most services answer all reads alike. Clients read everything after this error.
+      guard since == nil || Self.isDelta(body) else {
+        throw ServerError(
+          .missingConfiguration,
+          "business logic has answered without changed and deleted: read everything")
+      }
+      return .answered(Response.json(200, body))
+    }
     guard let query = try reply.object("query") else { return .proceed }
     return .narrowed(query: String(decoding: query, as: UTF8.self))
+  }
+
+  /// Whether an answer has the lists of a `_deltaset`.
+  private static func isDelta(_ body: [UInt8]) -> Bool {
+    guard let object = try? JSONValue(parsing: body).objectValue else { return false }
+    return object["changed"]?.arrayValue != nil && object["deleted"]?.arrayValue != nil
   }
 
   /// What the service makes of entities that are about to be sent; nil: it leaves all as they are. Both are JSON, with

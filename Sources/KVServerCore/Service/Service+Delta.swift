@@ -7,8 +7,8 @@ extension Service {
   func delta(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
     _ = try earlyViewer(call, name)?.rule(for: .read)
-    return try fetch(call, in: name, reading: Self.reading) { (call) throws(ServerError) in
-      try delta(call, in: name)
+    return try fetch(call, in: name, changedSince: call["since"] ?? "", reading: Self.reading) {
+      (call) throws(ServerError) in try delta(call, in: name)
     }
   }
 

@@ -61,17 +61,18 @@ extension Service {
     return try result.get()
   }
 
-  /// Reads entities, with the hooks around that. `filter`: the client's, if it does not stand in the URL. `reading` gives what the
-  /// client asks for; nil: one entity.
+  /// Reads entities, with the hooks around that. `filter`: the client's, if it does not stand in the URL. `since`: only what has
+  /// changed since then is read. `reading` gives what the client asks for; nil: one entity.
   func fetch(
     _ call: AuthenticatedRequest, in name: String, id: String? = nil, filter: String? = nil,
+    changedSince since: String? = nil,
     reading: ((AuthenticatedRequest) throws(ServerError) -> Reading)? = nil,
     read: (AuthenticatedRequest) throws(ServerError) -> Response
   ) throws(ServerError) -> Response {
     guard let hooks = Hooks(call, name, of: self) else { return try read(call) }
     let asked = call
     var call = call
-    switch try hooks.beforeFetch(id: id, query: filter ?? call["query"]) {
+    switch try hooks.beforeFetch(id: id, query: filter ?? call["query"], changedSince: since) {
     case .answered(let response): return response
     case .narrowed(let query): call.filter = query
     case .proceed: break
