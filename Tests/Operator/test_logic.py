@@ -63,10 +63,13 @@ def test_the_examples_change_refuse_hide_and_answer(
     server = start("--logic", settings(tmp_path, example))
     ana = sign_up(server, "ana")
     path = "/appdata/kid/books"
-    book = {"_id": "123456789012", "title": "Emma", "price": 7, "isbn": 9007199254740993}
+    book = {"title": "Emma", "price": 7, "isbn": 9007199254740993}
     status, saved = call(server, "POST", path, book, who=ana)
-    assert (status, saved["_id"], saved["key"]) == (201, "123456789012_", "emma")
+    assert (status, len(saved["_id"]), saved["_id"][-1], saved["key"]) == (201, 25, "_", "emma")
     assert saved["isbn"] == 9007199254740993
+    status, error = call(server, "POST", path, {**book, "_id": "123456789012"}, who=ana)
+    assert (status, error["error"]) == (400, "BLRuntimeError")
+    assert "_id 123456789012" in error["debug"]
     status, error = call(server, "PUT", f"{path}/x", {"price": 1}, who=ana)
     assert (status, error["error"], error["debug"]) == (
         400,
@@ -82,7 +85,7 @@ def test_the_examples_change_refuse_hide_and_answer(
     writes = [
         {"method": "PUT", "id": "a", "entity": {"title": "Ada", "price": 1}},
         {"method": "PUT", "id": "b", "entity": {}},
-        {"method": "DELETE", "id": "123456789012_"},
+        {"method": "DELETE", "id": saved["_id"]},
     ]
     _, results = call(server, "POST", f"{path}/_batch", writes, who=ana)
     assert [result["status"] for result in results] == [201, 400, 200]
@@ -383,7 +386,8 @@ def test_an_entity_that_the_service_made_too_large_is_not_saved(
         (200, {"errors": {"index": 0, "error": "StaleRequest"}}, 550, "BLInternalError"),
         (200, {"errors": {}}, 550, "BLInternalError"),
         (200, {"errors": "no"}, 550, "BLInternalError"),
-        (200, {"entities": [{"_id": "other"}]}, 550, "BLInternalError"),
+        (200, {"entities": [{"_id": "other"}]}, 400, "BLRuntimeError"),
+        (200, {"entities": [{"_geoloc": "nowhere"}]}, 550, "BLInternalError"),
         (503, {}, 503, "ServiceUnavailable"),
         (200, None, 503, "ServiceUnavailable"),
     ],

@@ -38,7 +38,8 @@ def before_save(message: Message) -> Answer:
             )
             continue
         book["key"] = book["title"].casefold()
-        # Ids of 12 or 24 characters look like temporary ones to some original SDKs.
+        # Ids of 12 or 24 characters look like temporary ones to some original SDKs. Another id may
+        # replace the server's choice; if the client has chosen the id, the server refuses the book.
         if len(book["_id"]) in (12, 24):
             book["_id"] += "_"
     return 200, {"entities": message["entities"], "errors": errors}

@@ -59,7 +59,7 @@ struct Hooks: Sendable {
           throw LogicClient.misunderstanding(
             "an entity of \(json.count) bytes; --max-body allows \(entityBytes)")
         }
-        writes[entity.index] = try writes[entity.index].get().replacing(by: json)
+        writes[entity.index] = try writes[entity.index].get().replacing(by: Payload(json))
       }
     }
     for refusal in try reply.refusals() {
@@ -248,20 +248,25 @@ extension EntityWrite {
     }
   }
 
-  /// The same write of another entity, which the operator's service gave.
-  fileprivate func replacing(by json: [UInt8]) -> Result<EntityWrite, ServerError> {
-    Result { () throws(ServerError) in
-      do throws(ServerError) {
-        switch self {
-        case .create:
-          return EntityWrite.create(try Service.draft(Payload(json))).with(token)
-        case .put(let draft, if: let condition):
-          let draft = try Service.draft(Payload(json), id: draft.id)
-          return EntityWrite.put(draft, if: condition).with(token)
-        case .delete: return self
-        }
-      } catch {
+  /// The same write of another entity, which the operator's service gave. An id that the client chose stays: the client
+  /// would not find the entity under another one, and its next attempt would make a second entity.
+  fileprivate func replacing(by json: Payload) -> Result<EntityWrite, ServerError> {
+    guard let sent = draft else { return .success(self) }
+    return Result { () throws(ServerError) in
+      let changed: EntityDraft
+      do throws(ServerError) { changed = try Service.draft(json, instead: sent.id) } catch {
         throw LogicClient.misunderstanding("an entity that cannot be saved: \(error.debug)")
+      }
+      guard changed.id.hasSameBytes(as: sent.id) || !sent.hasClientID else {
+        throw ServerError(
+          .logicRefused, "business logic may not replace the _id \(sent.id), which the client chose"
+        )
+      }
+      switch self {
+      case .create: return EntityWrite.create(changed).with(token)
+      case .put(_, if: let condition):
+        return EntityWrite.put(changed, if: condition).with(token)
+      case .delete: return self
       }
     }
   }

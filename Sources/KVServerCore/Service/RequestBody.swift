@@ -21,6 +21,17 @@ extension Service {
     }
   }
 
+  /// Takes an entity out of a text; without an `_id` of its own it gets this one.
+  static func draft(_ body: Payload, instead id: String) throws(ServerError) -> EntityDraft {
+    try body.withBytes { (bytes) throws(ServerError) in
+      let outline: EntityOutline
+      do throws(JSONError) { outline = try EntityScanner.outline(of: bytes, isInput: true) } catch {
+        throw ServerError(error)
+      }
+      return try EntityDraft(bytes, outline, id: outline.id ?? id)
+    }
+  }
+
   /// The elements of a body that is an array, each on its own: one that is no entity does not spoil the
   /// others. Throws if the body is not JSON, or has no elements or too many.
   static func drafts(

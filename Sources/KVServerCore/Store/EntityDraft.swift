@@ -4,6 +4,8 @@ package import KVJSON
 /// An entity on its way into the database: what the client sent, without what only the server may say.
 package struct EntityDraft: Sendable {
   package var id: String
+  /// Whether the client has chosen the id; else it is the server's choice.
+  package let hasClientID: Bool
   /// `{"_id":"…",…` without `_acl`, `_kmd` and the closing brace.
   private var stem: [UInt8]
   /// The `_acl` that the client sent; nil: none.
@@ -21,6 +23,7 @@ package struct EntityDraft: Sendable {
     if let wanted, let own = outline.id, !own.hasSameBytes(as: wanted) {
       throw ServerError(.invalidIdentifier, "_id differs from the id in the path")
     }
+    hasClientID = wanted != nil || outline.id != nil
     id = wanted ?? outline.id ?? Identifier.object()
     try EntityID.check(id)
     try Self.checkLocation(bytes, outline)
@@ -41,6 +44,7 @@ package struct EntityDraft: Sendable {
     stored bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, id: String
   ) throws(JSONError) {
     self.id = id
+    hasClientID = true
     stem = try EntityEditing.rewriting(
       bytes, outline, id: id, replacing: [("_acl", nil), ("_kmd", nil)])
     stem.removeLast()

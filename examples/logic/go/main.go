@@ -72,7 +72,8 @@ func beforeSave(books []object) answer {
 			continue
 		}
 		book["key"] = strings.ToLower(title)
-		// Ids of 12 or 24 characters look like temporary ones to some original SDKs.
+		// Ids of 12 or 24 characters look like temporary ones to some original SDKs. Another id may
+		// replace the server's choice; if the client has chosen the id, the server refuses the book.
 		if id, _ := book["_id"].(string); len(id) == 12 || len(id) == 24 {
 			book["_id"] = id + "_"
 		}
