@@ -76,8 +76,14 @@ extension Entities {
       }
       (record, what) = (new, .create(body: new.body))
     case .update(let new, let changesAccess):
+      let former = changesAccess ? try Self.acl(of: row, in: collection, on: connection) : nil
       try Self.update(
         row, new, changesAccess: changesAccess, collection: collection, on: connection)
+      if let former, former.differs(from: new.acl) {
+        try Self.record(
+          id, .revoke(at: new.modified), for: former, except: new.acl, in: collection,
+          on: connection, changes: &changes)
+      }
       (record, what) = (new, .update(body: new.body))
     case .delete(let time):
       try Self.remove([row], from: collection, on: connection, at: time, changes: &changes)
@@ -150,20 +156,31 @@ extension Entities {
     try run(collection.update(row, head), with: record.body, on: connection)
   }
 
+  /// The access list of a row.
+  private static func acl(
+    of row: Int64, in collection: EntityCollection, on connection: borrowing Connection
+  ) throws(SQLiteError) -> ACL? {
+    let selecting = BoundSQL(collection.access)
+    let access = try connection.statement(selecting)
+    try access.bind(row, at: selecting.openIndex)
+    defer { access.reset() }
+    return try access.step() ? ACL(access, from: 1) : nil
+  }
+
   /// Adds a change for live data.
   private static func record(
-    _ id: String, _ what: LiveChange.What, for acl: ACL,
+    _ id: String, _ what: LiveChange.What, for acl: ACL, except others: ACL? = nil,
     in collection: EntityCollection, on connection: borrowing Connection,
     changes: inout LiveChanges
   ) throws(SQLiteError) {
-    guard let groups = changes.groups(of: acl) else { return }
+    guard let groups = changes.groups(of: acl, except: others) else { return }
     var members: [(group: String, user: String)] = []
     if !groups.isEmpty {
       let select = try connection.statement(
         MemberStatements.users(inAny: groups, app: collection.app))
       while try select.step() { members.append((select.text(0) ?? "", select.text(1) ?? "")) }
     }
-    changes.add(id, what, acl: acl, members: members)
+    changes.add(id, what, acl: acl, except: others, members: members)
   }
 
   /// Runs a statement that leaves a body open.

@@ -66,10 +66,11 @@ extension LiveMessage {
       isNotice = false
       payload = body
     case .create, .update: payload = LiveWire.notice(change.id, at: nil)
-    case .delete(let moment): payload = LiveWire.notice(change.id, at: moment)
+    case .delete(let moment), .revoke(let moment): payload = LiveWire.notice(change.id, at: moment)
     }
     let about = About(
-      audience: Audience(rule, change.acl), isNotice: isNotice, from: .change(change.what.name))
+      audience: Audience(rule, change.acl, except: change.others), isNotice: isNotice,
+      from: .change(change.what.name))
     self.init(time: time, collection: collection, about: about, payload: payload)
   }
 }

@@ -7,12 +7,14 @@ package struct LiveChange: Sendable {
     case create(body: [UInt8])
     case update(body: [UInt8])
     case delete(at: Timestamp)
+    /// The entity was updated, and its new access list takes it from readers: to them it is gone.
+    case revoke(at: Timestamp)
 
     package var name: String {
       switch self {
       case .create: "create"
       case .update: "update"
-      case .delete: "delete"
+      case .delete, .revoke: "delete"
       }
     }
   }
@@ -21,13 +23,15 @@ package struct LiveChange: Sendable {
   package let what: What
   /// The users that may read it, with the members of groups among the users; of what was deleted, who could.
   package let acl: ACL
+  /// The users that hear nothing, although `acl` names them; nil: there are none.
+  package let others: ACL?
 
-  package init(id: String, _ what: What, acl: ACL) {
+  package init(id: String, _ what: What, acl: ACL, except others: ACL? = nil) {
     self.id = id
     self.what = what
     self.acl = acl
+    self.others = others
   }
-
 }
 
 /// The changes that one transaction makes to one collection, collected while it runs.
@@ -43,26 +47,28 @@ package struct LiveChanges: Sendable {
 
   package init(rule: Permissions.Rule) { self.rule = rule }
 
-  /// The groups whose members `add` has to be told with a change to what has this access list; nil: no other change can be kept,
-  /// which is noted.
-  package mutating func groups(of acl: ACL) -> [String]? {
+  /// The groups whose members `add` has to be told with a change to what has this access list, and perhaps another one; nil: no
+  /// other change can be kept, which is noted.
+  package mutating func groups(of acl: ACL, except others: ACL? = nil) -> [String]? {
     guard list.count < Self.maxCount else {
       isCut = true
       return nil
     }
-    return acl.groups
+    return acl.groups + (others?.groups ?? [])
   }
 
   /// Adds a change, with the present members of the groups that `acl` names among those who may read: `members` are pairs of a
-  /// group and a user.
+  /// group and a user. `others`: the access list of the users that hear nothing of it.
   package mutating func add(
-    _ id: String, _ what: LiveChange.What, acl: ACL,
+    _ id: String, _ what: LiveChange.What, acl: ACL, except others: ACL? = nil,
     members: [(group: String, user: String)] = []
   ) {
     guard groups(of: acl) != nil else { return }
     var users: [RecordID: [String]] = [:]
     for (group, user) in members { users[RecordID(group), default: []].append(user) }
-    list.append(LiveChange(id: id, what, acl: acl.resolvingGroups { users[RecordID($0)] ?? [] }))
+    func resolved(_ acl: ACL) -> ACL { acl.resolvingGroups { users[RecordID($0)] ?? [] } }
+    list.append(
+      LiveChange(id: id, what, acl: resolved(acl), except: others.map(resolved)))
   }
 }
 
@@ -70,29 +76,42 @@ package struct LiveChanges: Sendable {
 package struct Audience: Sendable {
   private let rule: Permissions.Rule
   private let acl: ACL
+  /// The users who are not meant, although `acl` names them.
+  private let others: ACL?
 
-  package init(_ rule: Permissions.Rule, _ acl: ACL) {
+  package init(_ rule: Permissions.Rule, _ acl: ACL, except others: ACL? = nil) {
     self.rule = rule
     self.acl = acl
+    self.others = others
   }
 
   /// The form that the journal stores.
   package var json: JSONValue {
-    let list = (try? JSONValue(parsing: acl.json)) ?? .object(JSONObject())
-    return ["rule": .string(rule.rawValue), "acl": list]
+    func list(_ acl: ACL) -> JSONValue {
+      (try? JSONValue(parsing: acl.json)) ?? .object(JSONObject())
+    }
+    var object: JSONObject = ["rule": .string(rule.rawValue), "acl": list(acl)]
+    if let others { object["except"] = list(others) }
+    return .object(object)
   }
 
   /// Reads what `json` gives; nil for anything else.
   package init?(json: JSONValue) {
+    func list(_ value: JSONValue) -> ACL? {
+      try? value.bytes.withUnsafeBytes { try ACL(parsing: $0, isStored: true) }
+    }
     guard let rule = json["rule"]?.stringValue.flatMap(Permissions.Rule.init),
-      let bytes = json["acl"]?.bytes,
-      let acl = try? bytes.withUnsafeBytes({ try ACL(parsing: $0, isStored: true) })
+      let acl = json["acl"].flatMap(list)
     else { return nil }
-    self.init(rule, acl)
+    let others = json["except"].map(list)
+    if case .some(nil) = others { return nil }
+    self.init(rule, acl, except: others ?? nil)
   }
 
   /// Everybody who may read the collection at all.
-  package var isEverybody: Bool {
+  package var isEverybody: Bool { others == nil && Self.isEverybody(rule, acl) }
+
+  private static func isEverybody(_ rule: Permissions.Rule, _ acl: ACL) -> Bool {
     let isOpen = acl.everybodyReads == true || acl.everybodyWrites == true
     return switch rule {
     case .always: true
@@ -104,7 +123,12 @@ package struct Audience: Sendable {
 
   /// Ids are compared byte by byte, as the database does.
   package func contains(_ user: String) -> Bool {
-    if isEverybody { return true }
+    Self.contains(user, rule, acl: acl)
+      && !(others.map { Self.contains(user, rule, acl: $0) } ?? false)
+  }
+
+  private static func contains(_ user: String, _ rule: Permissions.Rule, acl: ACL) -> Bool {
+    if isEverybody(rule, acl) { return true }
     let isCreator = user.utf8.elementsEqual(acl.creator.utf8)
     return switch rule {
     case .always: true

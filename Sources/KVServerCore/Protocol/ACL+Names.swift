@@ -1,3 +1,5 @@
+internal import KVBase
+
 /// Whom an access list names, as stores keep it: ids of users, and ids of groups, each with a mark in front.
 extension ACL {
   /// The character that tells ids of groups from those of users. No id has it.
@@ -15,6 +17,18 @@ extension ACL {
   /// The groups that it names, of an entity or of what a store keeps of one: there they are among the users.
   package var groups: [String] {
     groupReaders + groupWriters + (readers + writers).compactMap { Self.group(in: $0) }
+  }
+
+  /// Whether it names others than another list does, whichever of the two forms they have.
+  package func differs(from other: ACL) -> Bool {
+    !creator.hasSameBytes(as: other.creator) || everybodyReads != other.everybodyReads
+      || everybodyWrites != other.everybodyWrites
+      || Self.allNames(readers, groupReaders) != Self.allNames(other.readers, other.groupReaders)
+      || Self.allNames(writers, groupWriters) != Self.allNames(other.writers, other.groupWriters)
+  }
+
+  private static func allNames(_ users: [String], _ groups: [String]) -> Set<RecordID> {
+    Set((users + groups.map { groupMark + $0 }).map { RecordID($0) })
   }
 
   /// The same list with the members of groups among the users. `members` gives those of a group.

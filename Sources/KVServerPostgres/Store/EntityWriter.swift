@@ -111,6 +111,9 @@ struct EntityWriter {
       WHERE collection = \(bind: number) AND id = \(bind: record.id)
       """)
     for index in collection.indexes { update(index, to: record) }
+    if changesAccess, let former = stored[RecordID(record.id)]?.acl, former.differs(from: acl) {
+      try recordChange(record.id, .revoke(at: record.modified), for: former, except: acl)
+    }
     stored[RecordID(record.id)] = StoredRow(record)
     try recordChange(record.id, .update(body: record.body), for: acl)
   }
@@ -168,15 +171,17 @@ struct EntityWriter {
 
   /// Notes a change for live data.
   private mutating func recordChange(
-    _ id: String, _ what: LiveChange.What, for acl: ACL
+    _ id: String, _ what: LiveChange.What, for acl: ACL, except others: ACL? = nil
   ) throws(PostgresError) {
-    guard collection.hasListeners, let groups = changes.groups(of: acl) else { return }
+    guard collection.hasListeners, let groups = changes.groups(of: acl, except: others) else {
+      return
+    }
     var members: [(group: String, user: String)] = []
     if !groups.isEmpty {
       let rows = try transaction.run(MemberStatements.users(inAny: groups, app: transaction.app))
       members = (0..<rows.count).map { (rows.text($0, 0), rows.text($0, 1)) }
     }
-    changes.add(id, what, acl: acl, members: members)
+    changes.add(id, what, acl: acl, except: others, members: members)
   }
 
   /// Stores what was recorded, to be sent to those who listen. The last step. Gives how many messages that are.

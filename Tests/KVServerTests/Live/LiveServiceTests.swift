@@ -48,6 +48,39 @@ import Testing
     #expect(later.json["m"]?.arrayValue?[2]["d"]?["n"]?.intValue == 1)
   }
 
+  @Test("Readers that an access list does not name any more get a deletion, the others the update")
+  func revoked() throws {
+    let server = try TestServer()
+    let (ana, ben, eva) = (try server.user("ana"), try server.user("ben"), try server.user("eva"))
+    let (hers, his) = (try LiveDevice(server, ana), try LiveDevice(server, ben))
+    let third = try LiveDevice(server, eva)
+    _ = try (hers.subscribe(), his.subscribe(), third.subscribe())
+    func put(_ acl: String) throws {
+      _ = try server.send(
+        as: ana, "PUT", "/appdata/kid/notes/a", body: #"{"_acl":{"gr":false,\#(acl)}}"#)
+    }
+    try put(#""r":["\#(ben.id)","\#(eva.id)"]"#)
+    let (her, him, them) = (
+      try hers.poll(nil).json["t"], try his.poll(nil).json["t"], try third.poll(nil).json["t"]
+    )
+    try put(#""r":["\#(eva.id)"]"#)
+    try put(#""r":["\#(eva.id)"],"x":1"#)
+    #expect(changes(try hers.poll(her, count: 2)) == ["update a", "update a"])
+    #expect(changes(try third.poll(them, count: 2)) == ["update a", "update a"])
+    let delivered = try his.poll(him)
+    #expect(changes(delivered) == ["delete a"])
+    #expect(
+      delivered.json["m"]?.arrayValue?.first?["c"]?.stringValue == "kid.x-notes.u-\(ben.id)")
+    // What everybody could read, and of a group.
+    _ = try server.send(
+      as: ana, "PUT", "/appdata/kid/notes/b", body: #"{"_acl":{"gr":true}}"#)
+    #expect(changes(try his.poll(delivered.json["t"])) == ["create b"])
+    let next = try his.poll(nil).json["t"]
+    _ = try server.send(
+      as: ana, "PUT", "/appdata/kid/notes/b", body: #"{"_acl":{"gr":false}}"#)
+    #expect(changes(try his.poll(next)) == ["delete b"])
+  }
+
   @Test("An entity and its deletion reach those who may read it, and nobody else")
   func permissions() throws {
     let server = try TestServer()
