@@ -33,12 +33,26 @@ import Testing
     #expect(machine.state == .current && machine.isLive)
   }
 
-  @Test("Live data is listened to before the first read, and then nothing is polled for")
+  @Test(
+    "Live data is listened to before the first read, and then it is read every quarter of an hour")
   mutating func live() {
     #expect(machine.state == .starting)
     begin()
-    for second in 1...1000 { #expect(steps(at: Double(second)) == [.push]) }
+    for second in 1..<900 { #expect(steps(at: Double(second)) == [.push]) }
     #expect(machine.state == .current)
+    // What a user may not read any more has left without a message, perhaps.
+    #expect(steps(at: 900) == [.push, .read])
+    #expect(machine.state == .current)
+    for second in 901..<1800 { #expect(steps(at: Double(second)) == [.push]) }
+    #expect(steps(at: 1800) == [.push, .read])
+  }
+
+  @Test("A longer interval holds with live data as well")
+  mutating func longInterval() {
+    machine = FollowMachine(interval: 3600, usesLive: true)
+    begin()
+    #expect(steps(at: 3599) == [.push])
+    #expect(steps(at: 3600) == [.push, .read])
   }
 
   @Test("A live service that says nothing keeps the first read waiting three seconds")

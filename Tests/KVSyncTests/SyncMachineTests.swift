@@ -52,8 +52,11 @@ import Testing
         .subscriptionsEstablished, .queriesStarted([0, 1]), .modelSynced(0, SyncedCounts()),
         .modelSynced(1, SyncedCounts()), .queriesReady, .started, .ready,
       ])
-    // From now on live data tells everything.
-    for second in 3...1000 { #expect(steps(at: Double(second)).isEmpty) }
+    // From now on live data reports changes. Lost rights it may not report, so that all is read every quarter of an hour.
+    for second in 3..<902 { #expect(steps(at: Double(second)).isEmpty) }
+    #expect(steps(at: 902) == [.read(0), .read(1)])
+    for second in 903..<1802 { #expect(steps(at: Double(second)).isEmpty) }
+    #expect(steps(at: 1802) == [.read(0), .read(1)])
   }
 
   @Test("A subscription that is refused, or never answered, holds up nothing, and is polled")

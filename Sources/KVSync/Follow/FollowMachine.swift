@@ -10,7 +10,7 @@ internal import KVBase
 ///        ╰───── its pause is over, the network is back, somebody logs in ──╯──▶ read
 ///
 /// Live data is listened to before the first read, so that nothing falls in between; without it the backend is read
-/// every `interval` seconds. Times are seconds by a clock that never goes back.
+/// every `interval` seconds, and with it every quarter of an hour. Times are seconds by a clock that never goes back.
 package struct FollowMachine: Sendable {
   /// The next step, for one thread. Each but `wait` is answered by `finished`.
   package enum Step: Sendable, Hashable {
@@ -61,6 +61,9 @@ package struct FollowMachine: Sendable {
   static let patience = 3.0
   /// Seconds between two attempts after failures: of everything, and to listen where reading works.
   static let pauses = (first: 1.0, longest: 60.0, longestOfListening: 300.0)
+  /// Seconds between two reads where live data reports changes: it does not report every right that was lost, such as that of
+  /// a user who has left a group.
+  static let liveInterval = 900.0
 
   private let interval: Double
   private var link = Link.none
@@ -118,20 +121,21 @@ package struct FollowMachine: Sendable {
       pushAt = .infinity
       return .push
     }
-    if let readAt, readAt <= now {
+    if readAt <= now {
       isCatchingUp = mustRead
       mustRead = false
       readBegan = now
       return .read
     }
-    let times = [pushAt, link == .none ? listenAt : nil, readAt].compactMap { $0 }
-    return .wait(max(0, (times.min() ?? .infinity) - now))
+    let listenAt = link == .none ? self.listenAt : nil
+    return .wait(max(0, min(pushAt, readAt, listenAt ?? .infinity) - now))
   }
 
-  /// When to read; nil: live data tells everything.
-  private var readAt: Double? {
+  /// When to read next.
+  private var readAt: Double {
     if mustRead { return link == .connecting ? patientUntil : 0 }
-    return link == .ready ? nil : (lastRead ?? 0) + interval
+    let pause = link == .ready ? max(interval, Self.liveInterval) : interval
+    return (lastRead ?? 0) + pause
   }
 
   // MARK: What came of it

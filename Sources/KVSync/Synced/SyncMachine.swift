@@ -87,6 +87,9 @@ package struct SyncMachine: Sendable {
   /// Seconds that a read waits for what makes others necessary as well, once all were read.
   static let gathering = 0.05
   static let pauses = (first: 1.0, longest: 60.0, longestOfListening: 300.0)
+  /// Seconds between two reads of a collection with a subscription: it does not report every right that was lost, such as that
+  /// of a user who has left a group.
+  static let liveInterval = 900.0
 
   private let interval: Double
   private let usesLive: Bool
@@ -159,7 +162,7 @@ package struct SyncMachine: Sendable {
       [
         part.link == .none ? part.listenAt : nil,
         part.mustRead ? max(part.readAt, gatherUntil) : nil,
-        part.link == .ready ? nil : part.lastRead.map { max($0 + interval, part.readAt) },
+        part.lastRead.map { max($0 + part.pause(interval), part.readAt) },
       ].compactMap { $0 }
     }
   }
@@ -329,10 +332,15 @@ extension SyncMachine.Part {
     link == .none && listenAt.map { $0 <= now } ?? false
   }
 
-  /// Whether it is time to look again, as no subscription says what happens.
+  /// Whether it is time to read again, because no subscription reports changes, or not all of them.
   fileprivate func isPolled(at now: Double, _ interval: Double) -> Bool {
-    guard link != .ready, let lastRead else { return false }
-    return max(lastRead + interval, readAt) <= now
+    guard let lastRead else { return false }
+    return max(lastRead + pause(interval), readAt) <= now
+  }
+
+  /// Seconds between two reads.
+  fileprivate func pause(_ interval: Double) -> Double {
+    link == .ready ? max(interval, SyncMachine.liveInterval) : interval
   }
 
   fileprivate mutating func listenSoon(at now: Double) {
