@@ -106,7 +106,9 @@ enum {
                              an entity's id, only that entity is damaged; see kv_client_repair(). */
   KV_FULL = 32,         /**< The disk is full. */
   KV_BUSY = 33,         /**< Another process has locked the local database for too long. */
-  KV_INTERNAL = 90      /**< A defect of this library; please report it. */
+  KV_INTERNAL = 90,     /**< A defect of this library; please report it. */
+  KV_CERTIFICATE = 26   /**< The backend's certificate is not trusted: it is self-signed, expired or of another host, or the
+                             file of the option `caFile` cannot be read. No data was exchanged, and nothing is retried. */
 };
 
 /** The version of the loaded library, such as "0.1.0". Static; never NULL. */

@@ -11,6 +11,7 @@ extension StoreError {
   private static func kind(of error: TransportError) -> Kind {
     switch error.kind {
     case .resolve, .connect, .tls, .reset: .network
+    case .certificate: .certificate
     case .timeout: .timeout
     case .cancelled: .cancelled
     case .tooLarge: .tooLarge

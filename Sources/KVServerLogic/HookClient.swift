@@ -86,7 +86,8 @@ package final class HookClient: BusinessLogic {
   private static func isWorthRepeating(_ error: TransportError) -> Bool {
     switch error.kind {
     case .resolve, .connect, .reset: true
-    case .tls, .timeout, .cancelled, .tooLarge, .malformed, .notUpgraded, .invalid, .forked,
+    case .certificate, .tls, .timeout, .cancelled, .tooLarge, .malformed, .notUpgraded, .invalid,
+      .forked,
       .resources:
       false
     }

@@ -51,6 +51,8 @@ public struct KVStoreError: Error, Sendable, Equatable {
     case busy
     /// A defect of the library. Please report it.
     case `internal`
+    /// The certificate of the backend is not trusted, or `caFile` cannot be read.
+    case certificate
   }
 
   /// The answer of the backend, for errors that come from it.
@@ -157,6 +159,7 @@ extension KVStoreError.Code {
       case .full: .full
       case .busy: .busy
       case .internal: .internal
+      case .certificate: .certificate
       }
   }
 }

@@ -5,7 +5,9 @@ package struct TransportError: Error, Sendable, Equatable {
     case resolve
     /// Nobody listens there, or the way there is blocked.
     case connect
-    /// The server's certificate is not to be trusted, or the handshake failed.
+    /// The server's certificate is not to be trusted, or the certificates that are to be trusted cannot be read.
+    case certificate
+    /// The handshake failed.
     case tls
     /// The connection broke before the answer was complete.
     case reset

@@ -36,6 +36,7 @@ static void names_every_status(void) {
       {KV_FULL, "KV_FULL"},
       {KV_BUSY, "KV_BUSY"},
       {KV_INTERNAL, "KV_INTERNAL"},
+      {KV_CERTIFICATE, "KV_CERTIFICATE"},
   };
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) TEXT(all[i].name, kv_status_name(all[i].status));
   TEXT("KV_UNKNOWN", kv_status_name(-1));

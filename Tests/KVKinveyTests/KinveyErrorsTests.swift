@@ -183,6 +183,7 @@ import Testing
   func transport() {
     let kinds: [(TransportError.Kind, StoreError.Kind)] = [
       (.resolve, .network), (.connect, .network), (.tls, .network), (.reset, .network),
+      (.certificate, .certificate),
       (.timeout, .timeout), (.cancelled, .cancelled), (.tooLarge, .tooLarge),
       (.malformed, .proto), (.notUpgraded, .proto), (.invalid, .invalid), (.forked, .misuse),
       (.resources, .storage),

@@ -47,6 +47,16 @@ import Testing
     #expect(steps(at: 1800) == [.push, .read])
   }
 
+  @Test(
+    "A certificate that is not trusted is not being offline: the error is shown, and tried again with pauses"
+  )
+  mutating func certificate() {
+    let fault = StoreError(.certificate, "The certificate has expired.")
+    #expect(steps(at: 0, failing: [.listen(1): fault]) == [.listen(1)])
+    #expect(machine.state == .behind(fault))
+    #expect(wait(at: 0) == 1)
+  }
+
   @Test("A longer interval holds with live data as well")
   mutating func longInterval() {
     machine = FollowMachine(interval: 3600, usesLive: true)

@@ -26,6 +26,21 @@ import Testing
     #expect(try fixture.engine.pendingCount() == 0)
   }
 
+  @Test("that meets a certificate which is not trusted fails with that, once, and keeps all writes")
+  func certificate() throws {
+    let fixture = try TestEngine()
+    for id in ["a", "b"] { try fixture.save(["_id": .string(id)]) }
+    fixture.remote.refusal = { _ in ScriptedRemote.error(.certificate) }
+    let call = Call(retry: Retry(limit: 3))
+    #expect(failure { _ = try fixture.engine.push(call) }?.kind == .certificate)
+    #expect(try fixture.engine.pending("a").write.state == .waiting)
+    #expect(try fixture.engine.pendingCount() == 2)
+    // Each write may be sent once, at the same time; none is repeated.
+    #expect(fixture.remote.requests.count <= 2)
+    fixture.remote.refusal = { _ in nil }
+    #expect(try fixture.engine.push(Call()) == PushResult(pushed: 2))
+  }
+
   @Test("joins writes of every kind where the backend takes them so, in their order")
   func mixedBatches() throws {
     let fixture = try TestEngine()

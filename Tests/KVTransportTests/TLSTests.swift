@@ -12,7 +12,7 @@ import Testing
     let transport = try makeTransport()
     defer { transport.close() }
     let failure = transport.failure(of: HTTPRequest("GET", server.url("localhost")))
-    #expect(failure?.kind == .tls)
+    #expect(failure?.kind == .certificate)
     #expect(failure?.message.contains("certificate") == true)
   }
 
@@ -34,7 +34,8 @@ import Testing
     let server = try TLSServer(authority, names: "DNS:other.example")
     let transport = try makeTransport(caFile: authority.file)
     defer { transport.close() }
-    #expect(transport.failure(of: HTTPRequest("GET", server.url("localhost")))?.kind == .tls)
+    #expect(
+      transport.failure(of: HTTPRequest("GET", server.url("localhost")))?.kind == .certificate)
   }
 
   @Test("With a custom authority no other one is trusted")
@@ -43,7 +44,8 @@ import Testing
     let server = try TLSServer(authority, names: "DNS:localhost")
     let transport = try makeTransport(caFile: try Authority().file)
     defer { transport.close() }
-    #expect(transport.failure(of: HTTPRequest("GET", server.url("localhost")))?.kind == .tls)
+    #expect(
+      transport.failure(of: HTTPRequest("GET", server.url("localhost")))?.kind == .certificate)
   }
 
   @Test("A file of authorities that is missing or damaged is an error, not a reason to trust")
@@ -55,7 +57,8 @@ import Testing
     for file in [damaged, authority.directory.file("missing.pem")] {
       let transport = try makeTransport(caFile: file)
       defer { transport.close() }
-      #expect(transport.failure(of: HTTPRequest("GET", server.url("localhost")))?.kind == .tls)
+      #expect(
+        transport.failure(of: HTTPRequest("GET", server.url("localhost")))?.kind == .certificate)
     }
   }
 

@@ -49,6 +49,8 @@ const (
 	ErrBusy Status = C.KV_BUSY
 	// ErrInternal: a defect of the library. Please report it.
 	ErrInternal Status = C.KV_INTERNAL
+	// ErrCertificate: the certificate of the backend is not trusted, or the file of the option caFile cannot be read.
+	ErrCertificate Status = C.KV_CERTIFICATE
 )
 
 // Error returns the name of the status, such as "KV_NOT_FOUND".

@@ -254,6 +254,6 @@ package struct FollowMachine: Sendable {
 extension StoreError {
   /// Whether reading and pushing would fail for the same reason as listening did.
   fileprivate var concernsEverything: Bool {
-    isOffline || failureClass == .sessionOver || kind == .cancelled
+    isOffline || failureClass == .sessionOver || kind == .cancelled || kind == .certificate
   }
 }

@@ -43,6 +43,7 @@ extension StoreError {
   /// Not: who is asked for a login, a wrong application, what is busy or broken, what a proxy answered.
   var isRefusalForGood: Bool { failureClass == .refused || failureClass == .conflict }
 
-  /// Whether nobody answered, or only to say that it is busy: it says nothing about the entity.
-  var isSilence: Bool { isOffline || failureClass == .passing }
+  /// Whether nobody answered, or only to say that it is busy, or that it is not known who answers: it says nothing about
+  /// the entity.
+  var isSilence: Bool { isOffline || failureClass == .passing || kind == .certificate }
 }

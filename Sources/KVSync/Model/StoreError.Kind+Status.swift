@@ -24,6 +24,7 @@ extension StoreError.Kind {
     case .full: 32
     case .busy: 33
     case .internal: 90
+    case .certificate: 26
     }
   }
 
@@ -50,6 +51,7 @@ extension StoreError.Kind {
     case .full: "KV_FULL"
     case .busy: "KV_BUSY"
     case .internal: "KV_INTERNAL"
+    case .certificate: "KV_CERTIFICATE"
     }
   }
 }

@@ -308,6 +308,15 @@ def test_the_doctor_looks_at_certificates(ana: Tool, tmp_path: Path) -> None:
         assert untrusted.code == 1
         rows = {row["check"]: row for row in json.loads(untrusted.out)}
         assert rows["certificate"]["result"] == rows["backend"]["result"] == "failed"
+        assert "signed by an authority that is not trusted" in rows["certificate"]["detail"]
+        named = server.host.replace("127.0.0.1", "localhost")
+        other = ana("--host", named, "--ca-file", trusted[-1], "doctor", "--json")
+        rows = {row["check"]: row for row in json.loads(other.out)}
+        assert "is of another host" in rows["certificate"]["detail"]
+        missing = str(tmp_path / "missing.pem")
+        other = ana("--host", server.host, "--ca-file", missing, "doctor", "--json")
+        rows = {row["check"]: row for row in json.loads(other.out)}
+        assert rows["certificate"]["detail"].startswith(f"{missing} cannot be read: No such file")
 
 
 def test_a_damaged_file_is_found_and_what_can_be_read_is_copied(

@@ -282,7 +282,7 @@ def test_the_environment_names_the_authorities_to_trust(
             retries=0,
         ) as client,
     ):
-        with pytest.raises(kvstore.NetworkError, match="certificate"):
+        with pytest.raises(kvstore.CertificateError, match="certificate"):
             client.ping()
         monkeypatch.setenv("SSL_CERT_FILE", str(authority.certificate))
         assert client.ping()

@@ -28,6 +28,7 @@ from .cursor import Cursor
 from .errors import (
     BusyError,
     CancelledError,
+    CertificateError,
     ConflictError,
     CorruptError,
     ForbiddenError,
@@ -109,6 +110,7 @@ __all__ = [
     "BusyError",
     "CallOptions",
     "CancelledError",
+    "CertificateError",
     "Changes",
     "ChangesStream",
     "Client",

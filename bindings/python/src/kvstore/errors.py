@@ -154,6 +154,10 @@ class InternalError(KVError):
     """The library has a defect. Please report it."""
 
 
+class CertificateError(KVError):
+    """The backend's certificate is not trusted, or the file of `ca_file` cannot be read."""
+
+
 _CLASSES: dict[int, type[KVError]] = {
     10: MisuseError,
     11: InvalidError,
@@ -174,6 +178,7 @@ _CLASSES: dict[int, type[KVError]] = {
     31: CorruptError,
     32: FullError,
     33: BusyError,
+    26: CertificateError,
     90: InternalError,
 }
 

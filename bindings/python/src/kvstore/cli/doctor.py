@@ -113,7 +113,12 @@ def _backend(settings: Settings) -> Check:
 
 def _clock_and_certificate(settings: Settings, host: str) -> Iterator[Check]:
     """Ask the backend for the time, over a separate connection."""
-    certificates = ssl.create_default_context(cafile=settings.ca_file)
+    try:
+        certificates = ssl.create_default_context(cafile=settings.ca_file)
+    except OSError as error:
+        words = f"{settings.ca_file} cannot be read: {error.strerror or error}"
+        yield Check("certificate", "failed", words)
+        return
     try:
         yield _clock(host, certificates)
     except OSError as error:
@@ -121,8 +126,27 @@ def _clock_and_certificate(settings: Settings, host: str) -> Iterator[Check]:
     if urlsplit(host).scheme == "https":
         try:
             yield _certificate(host, certificates)
+        except ssl.SSLCertVerificationError as error:
+            yield Check("certificate", "failed", _untrusted(error))
         except OSError as error:
             yield Check("certificate", "failed", str(error))
+
+
+#: What OpenSSL's codes mean for the one who runs the backend.
+_REASONS = {
+    10: "has expired: renew it",
+    9: "is not valid yet: look at the clocks",
+    18: "is self-signed: give its file by --ca-file, if you know that it is the backend's",
+    19: "was signed by an authority that is not trusted: give its file by --ca-file",
+    20: "was signed by an authority that is not trusted: give its file by --ca-file",
+    62: "is of another host: use the name that it has",
+    64: "is of another address: use the name that it has",
+}
+
+
+def _untrusted(error: ssl.SSLCertVerificationError) -> str:
+    reason = _REASONS.get(error.verify_code, "is not trusted")
+    return f"it {reason} ({error.verify_message})"
 
 
 def _clock(host: str, certificates: ssl.SSLContext) -> Check:
