@@ -1,4 +1,5 @@
 import KVBase
+import KVJSON
 import KVStorage
 import KVSync
 import KVTestSupport
