@@ -15,11 +15,11 @@ extension Database {
     _ configuration: Configuration, newFile: String?, migrations: [Migration]
   ) throws(SQLiteError) -> PooledConnection? {
     do throws(SQLiteError) {
-      return try attemptToOpen(configuration, newFile: newFile, migrations)
+      return try attemptToOpen(configuration, newFile: newFile, by: migrations)
     } catch {
       guard error.kind == .full, DiskReserve(of: configuration.path).release() else { throw error }
     }
-    return try attemptToOpen(configuration, newFile: newFile, migrations)
+    return try attemptToOpen(configuration, newFile: newFile, by: migrations)
   }
 
   private static func attemptToOpen(
@@ -51,7 +51,7 @@ extension Database {
     if configuration.trustsSchema {
       kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
     }
-    try migrate(connection, configuration, newFile: newFile, migrations)
+    try migrate(connection, configuration, newFile: newFile, by: migrations)
     kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)
     kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     connection.lookAtDisk()
@@ -117,7 +117,7 @@ extension Database {
   /// was changed.
   private static func migrate(
     _ connection: borrowing Connection, _ configuration: Configuration, newFile: String?,
-    _ migrations: [Migration]
+    by migrations: [Migration]
   ) throws(SQLiteError) {
     let supported = Int64(migrations.count)
     let current = try connection.integer("PRAGMA user_version") ?? 0

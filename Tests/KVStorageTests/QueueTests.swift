@@ -13,7 +13,7 @@ import Testing
 
   @Test("is walked in its own order when the schema changes, without sorting it for each row")
   func walk() throws {
-    for number in 0..<3 { try storage.save(#"{"_id":"\(number)"}"#) }
+    for number in 0..<3 { try storage.save(#"{"_id":"\#(number)"}"#) }
     let steps = try storage.database.read { (db) throws(SQLiteError) -> [String] in
       let table = Table(number: 1)
       let statement = try db.prepare(

@@ -22,7 +22,7 @@ extension Service {
   /// Runs `body` with whom the provider proves. An id token is used up, unless `body` throws.
   private func proving(
     _ identity: JSONValue, _ call: AuthenticatedRequest,
-    _ body: (ProvenIdentity, IdentityRules) throws(ServerError) -> Response
+    run body: (ProvenIdentity, IdentityRules) throws(ServerError) -> Response
   ) throws(ServerError) -> Response {
     guard let provider = call.app.provider else {
       throw ServerError(.featureUnavailable, "users can only log in with a name and a password")
