@@ -15,11 +15,11 @@ extension Database {
     _ configuration: Configuration, newFile: String?, migrations: [Migration]
   ) throws(SQLiteError) -> PooledConnection? {
     do throws(SQLiteError) {
-      return try attemptToOpen(configuration, newFile: newFile, by: migrations)
+      return try attemptToOpen(configuration, newFile: newFile, migrations)
     } catch {
       guard error.kind == .full, DiskReserve(of: configuration.path).release() else { throw error }
     }
-    return try attemptToOpen(configuration, newFile: newFile, by: migrations)
+    return try attemptToOpen(configuration, newFile: newFile, migrations)
   }
 
   private static func attemptToOpen(

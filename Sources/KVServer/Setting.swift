@@ -166,7 +166,7 @@ struct Setting: Sendable {
     .number(
       "signups-per-hour", 0...1_000_000,
       help:
-        "sign-ups from one address within an hour, of an app 100 times as many; 0: no limit [100]"
+        "sign-ups from one address within an hour, of an app 100 times as many; 0: no limit [1000]"
     ) {
       $0.useLimits.signUpsPerHour = $1
     },
@@ -176,13 +176,13 @@ struct Setting: Sendable {
       $0.useLimits.sessionsPerUser = $1
     },
     .number(
-      "max-collections", 0...1_000_000, help: "collections that users make; 0: no limit [1000]"
+      "max-collections", 0...1_000_000, help: "collections that users make; 0: no limit [10000]"
     ) {
       $0.useLimits.collections = $1
     },
     .number(
       "collections-per-hour", 0...1_000_000,
-      help: "collections that one user makes within an hour; 0: no limit [20]"
+      help: "collections that one user makes within an hour; 0: no limit [1000]"
     ) {
       $0.useLimits.collectionsPerHour = $1
     },

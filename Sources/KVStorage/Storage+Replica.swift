@@ -169,6 +169,7 @@ extension Storage {
     else { return false }
     let see = try db.statement(table.see)
     try see.bind(change.generation, at: .generation)
+    try see.bind(change.now, at: .time)
     try see.bind(id, at: .id)
     try see.run()
     return true

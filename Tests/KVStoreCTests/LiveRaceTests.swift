@@ -61,6 +61,9 @@ private final class LiveScene: Sendable {
     configuration.apps = [.init(key: "kid", secret: "secret", masterSecret: "master")]
     configuration.passwordCost = 1
     configuration.isDurable = false
+    // Tests sign up many users from one address, with short passwords.
+    configuration.passwordLength = 1
+    configuration.useLimits.signUpsPerHour = 0
     server = try Server(configuration)
     reader = try Self.client("reader", in: directory, of: server)
     writer = try Self.client("writer", in: directory, of: server)

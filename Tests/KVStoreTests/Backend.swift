@@ -15,6 +15,9 @@ final class Backend: Sendable {
     configuration.apps = [.init(key: "kid_test", secret: "secret", masterSecret: "master")]
     configuration.passwordCost = 1
     configuration.isDurable = false
+    // Tests sign up many users from one address, with short passwords.
+    configuration.passwordLength = 1
+    configuration.useLimits.signUpsPerHour = 0
     server = try Server(configuration)
   }
 

@@ -16,21 +16,31 @@ extension Service {
     shown.fields = settings.discovery.shown.map { Path($0) }
     return try stream(
       EntityList(
-        found.cursor, shown.contentProjection, limit: query.limit, transform: Self.small,
+        found.cursor, shown.contentProjection, limit: query.limit,
+        transform: { [shown = settings.discovery.shown] (users) throws(ServerError) in
+          try Self.small(users, showing: shown)
+        },
         reportDamage: reportDamage(in: "users")), for: call.asker)
   }
 
   /// More is not shown of one user: everybody can sign up, and choose names as long as a body may be.
   private static let maxShownBytes = 4 << 10
 
-  /// The users that are small enough to be shown.
-  private static func small(_ users: Payload) throws(ServerError) -> [UInt8] {
+  /// The users that are small enough to be shown, with their members in the order in which they are listed.
+  private static func small(
+    _ users: Payload, showing names: [String]
+  ) throws(ServerError) -> [UInt8] {
     guard users.count > 0 else { return [] }
     let bytes = users.withBytes { Array($0) }
     let list = Payload([UInt8(ascii: "[")] + bytes + [UInt8(ascii: "]")])
     let all = try elements(list, limit: .max) { (user) throws(ServerError) in Array(user) }
     let small = all.compactMap { try? $0.get() }.filter { $0.count <= maxShownBytes }
-    return Array(small.joined(separator: [UInt8(ascii: ",")]))
+    let shown = small.compactMap { (bytes) -> [UInt8]? in
+      guard let user = try? JSONValue(parsing: bytes) else { return nil }
+      let members = JSONObject(names.compactMap { name in user[name].map { .init(name, $0) } })
+      return JSONValue.object(members).bytes
+    }
+    return Array(shown.joined(separator: [UInt8(ascii: ",")]))
   }
 
   private func discoveryQuery(_ filter: JSONObject) throws(ServerError) -> Query {

@@ -3,11 +3,11 @@ internal import KVBase
 /// How much clients may add to a server. 0: no limit.
 package struct UseLimits: Sendable, Equatable {
   /// Sign-ups from one address within an hour. An app has a hundred times as many.
-  package var signUpsPerHour = 100
+  package var signUpsPerHour = 1000
   /// Collections of an app that users make.
-  package var collections = 1000
+  package var collections = 10_000
   /// Collections that one user makes within an hour.
-  package var collectionsPerHour = 20
+  package var collectionsPerHour = 1000
   package var sessionsPerUser = 1000
 
   package init() {}

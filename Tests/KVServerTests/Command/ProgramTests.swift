@@ -50,7 +50,7 @@ import Testing
 
   @Test("says where it answers /metrics, whose port may be any")
   func metrics() throws {
-    let (program, _) = try start(["--metrics", "127.0.0.1:0"])
+    let (program, _) = try start(["--metrics", "127.0.0.1:0", "--metrics-host", "test"])
     let port = try #require(
       program.rest(ofLine: "kvstored answers /metrics on http://127.0.0.1:").flatMap { UInt16($0) })
     #expect(HTTPClient(port: port)?.send("GET", "/metrics")?.status == 200)

@@ -113,7 +113,7 @@ import Testing
 
   @Test("do not fill the memory of others by announcing what they do not send")
   func announced() throws {
-    let server = try TestServer { $0.limits.bodyMemory = 1 << 20 }
+    let server = try TestServer { $0.limits.bodyMemory = 8 << 20 }
     let silent = try (0..<20).map { _ in try #require(RawConnection(port: server.port)) }
     for connection in silent {
       connection.send(
