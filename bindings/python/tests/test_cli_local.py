@@ -214,7 +214,9 @@ def test_an_export_is_for_its_user_only(tool: Tool, tmp_path: Path) -> None:
 
 def test_no_cell_of_csv_begins_as_a_formula_does(tool: Tool, tmp_path: Path) -> None:
     texts = ["=1+1", "+1 2", "-x", "@SUM(A1)", "\t=1", "'=1", '"=1', "=", "-5", "plain"]
-    notes = [{"_id": f"n{n}", "text": text} for n, text in enumerate(texts)]
+    notes: list[dict[str, object]] = [
+        {"_id": f"n{n}", "text": text} for n, text in enumerate(texts)
+    ]
     notes[0] |= {"=cmd": 1, '"quoted': -5}
     file, again = tmp_path / "in.ndjson", tmp_path / "out.csv"
     file.write_text("\n".join(json.dumps(note) for note in notes))
