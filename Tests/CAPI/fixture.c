@@ -129,7 +129,8 @@ int start_server(void) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     execl(program, program, "--data", data, "--listen", "127.0.0.1:0", "--app",
           "kid:secret:master", "--port-file", port_file, "--access-log", "off", "--log-level",
-          "error", "--password-cost", "1", "--password-length", "1", (char *)NULL);
+          "error", "--password-cost", "1", "--password-length", "1",
+          "--change-password-by-session", (char *)NULL);
     _exit(127);
   }
   int port = read_port(port_file);

@@ -40,8 +40,9 @@ final class World: @unchecked Sendable {
     configuration.apps = [Self.app]
     configuration.passwordCost = 1
     configuration.isDurable = false
-    // Tests sign up many users from one address, with short passwords.
+    // Tests sign up many users from one address, with short passwords, and change them as original SDKs do.
     configuration.passwordLength = 1
+    configuration.asksOldPassword = false
     configuration.useLimits.signUpsPerHour = 0
     configuration.historyDays = historyDays
     server = try Server(configuration)

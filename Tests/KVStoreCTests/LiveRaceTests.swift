@@ -61,8 +61,9 @@ private final class LiveScene: Sendable {
     configuration.apps = [.init(key: "kid", secret: "secret", masterSecret: "master")]
     configuration.passwordCost = 1
     configuration.isDurable = false
-    // Tests sign up many users from one address, with short passwords.
+    // Tests sign up many users from one address, with short passwords, and change them as original SDKs do.
     configuration.passwordLength = 1
+    configuration.asksOldPassword = false
     configuration.useLimits.signUpsPerHour = 0
     server = try Server(configuration)
     reader = try Self.client("reader", in: directory, of: server)

@@ -15,8 +15,9 @@ final class Backend: Sendable {
     configuration.apps = [.init(key: "kid_test", secret: "secret", masterSecret: "master")]
     configuration.passwordCost = 1
     configuration.isDurable = false
-    // Tests sign up many users from one address, with short passwords.
+    // Tests sign up many users from one address, with short passwords, and change them as original SDKs do.
     configuration.passwordLength = 1
+    configuration.asksOldPassword = false
     configuration.useLimits.signUpsPerHour = 0
     server = try Server(configuration)
   }

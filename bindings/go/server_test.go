@@ -41,7 +41,7 @@ func (s *server) start() error {
 		program = filepath.Join("..", "..", "build", "bin", "kvstored")
 	}
 	s.process = exec.Command(program, "--data", s.data, "--listen", "127.0.0.1:"+s.port,
-		"--app", appKey+":"+appSecret, "--password-length", "1", "--signups-per-hour", "0")
+		"--app", appKey+":"+appSecret, "--password-length", "1", "--signups-per-hour", "0", "--change-password-by-session")
 	output, err := s.process.StdoutPipe()
 	if err != nil {
 		return err
