@@ -18,6 +18,9 @@ from kvstored import Server
 
 import kvstore
 
+#: The directory of an app in a data directory: an underscore in its name is written out.
+APP_DIRECTORY = APP_KEY.replace("_", "%5F")
+
 
 def open_local(directory: Path, tag: str = "kinvey") -> kvstore.Client:
     return kvstore.Client(app_key=APP_KEY, host=None, data_directory=directory, tag=tag)
@@ -43,7 +46,7 @@ def test_a_copy_has_all_tags_and_pending_writes(tmp_path: Path) -> None:
         assert len(client.collection("notes").pending) == 1
     for file in (tmp_path / "copy").rglob("*.kvs"):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert [each.name for each in (tmp_path / "copy").iterdir()] == [APP_KEY]
+    assert [each.name for each in (tmp_path / "copy").iterdir()] == [APP_DIRECTORY]
 
 
 def test_a_copy_replaces_nothing(tmp_path: Path) -> None:
@@ -92,6 +95,7 @@ for number in itertools.count():
     process.kill()
     process.wait()
     reading.join()
+    lines.close()
 
 
 def test_a_copy_is_of_one_moment_while_another_process_writes(
@@ -136,7 +140,7 @@ for number in itertools.count():
         process.wait()
         process.stdout.close()
         for copy in tmp_path.glob("copy*"):
-            for made in copy.glob(APP_KEY):
+            for made in copy.glob(APP_DIRECTORY):
                 if any(made.iterdir()):
                     assert len(ids(copy)) == 5000
             left += len(list(copy.glob(".*partial*")))
@@ -196,7 +200,7 @@ def test_a_copy_is_another_device(server: Server, tmp_path: Path, unique: str) -
 
 def token_of(directory: Path) -> bytes:
     """Return the token of the session in a data directory; another process reads it."""
-    file = directory / APP_KEY / "_session.kvs"
+    file = directory / APP_DIRECTORY / "_session.kvs"
     program = f"""
 import json, sqlite3
 file = sqlite3.connect({str(file)!r})
