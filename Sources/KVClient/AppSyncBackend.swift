@@ -155,7 +155,7 @@ struct AppSyncBackend {
       backend.live = live
       backend.ping = { (call) throws(StoreError) in try remote.check(call) }
       backend.setTokenProvider = { service.setTokenProvider($0) }
-      // As it does itself; it keeps what it had also where nobody else has changed that.
+      // As the API does itself. It keeps its own value also where only this device has changed the member.
       backend.conflicts = .automerge
       return backend
     }

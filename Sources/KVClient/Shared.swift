@@ -1,7 +1,7 @@
 internal import KVBase
 
 /// Objects that all clients of this process share which have the same file open: the system's locks do not
-/// exclude threads of one process from each other. Each lives as long as somebody holds it. A child made by `fork()` begins
+/// exclude threads of one process from each other. Each lives as long as it is referenced. A child made by `fork()` begins
 /// with none: those of its parent may say that they hold a lock, which the child does not.
 final class Shared<Object: AnyObject & Sendable>: Sendable {
   private struct Weak: Sendable {

@@ -57,7 +57,7 @@ package struct MergeConflict: Sendable {
         value == UInt8(ascii: "-") || value == UInt8(ascii: "[") || value == UInt8(ascii: "{")
           || value &- UInt8(ascii: "0") < 10
       else { return false }
-      // Of a later state nobody knows what was changed.
+      // What was changed in a later state is not known.
       return !isReadExact || mine[name] != read[name]
     }
   }

@@ -105,7 +105,7 @@ enum UserCommands {
   // MARK: Parts
 
   /// The id of the user of this name or id, as `--name` or `--id` says. Without them, a text that is the name of one user and the id of
-  /// another is refused: users choose their names, and may choose the id of somebody else.
+  /// another is refused: users choose their names, and may choose the id of another user.
   static func id(of text: String, _ call: AdminCall) throws(AdminFailure) -> String {
     let (byID, byName) = (call.arguments["id"] != nil, call.arguments["name"] != nil)
     guard !(byID && byName) else {

@@ -20,7 +20,7 @@ package enum TextFile {
   /// Reads a file that the server has written itself, if only its owner can have written it: see `FileTrust`.
   /// `isSecret`: other users must not be able to read it either.
   package static func readOwn(_ path: String, isSecret: Bool) throws(Failure) -> String {
-    // A pipe would wait for somebody who writes to it.
+    // Opening a pipe would wait for its writer.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ELOOP { throw Failure(description: FileTrust.linkRefusal(path)) }
@@ -67,7 +67,7 @@ package enum TextFile {
   }
 
   /// Makes a file that was not there, for its owner only, and opens it. What stands under that name is removed first: it may be a
-  /// link of somebody else's, or be theirs.
+  /// link of another user, or belong to them.
   package static func create(_ path: String) throws(Failure) -> Int32 {
     unlink(path)
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)

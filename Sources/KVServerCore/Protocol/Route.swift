@@ -34,7 +34,7 @@ enum Route: Sendable, Equatable {
   case password(app: String, user: String)
   /// Links a user with an identity of the app's provider: an extension.
   case identity(app: String, user: String)
-  /// What lets somebody sign up where that takes an invitation: an extension for administrators.
+  /// The invitations that sign-ups need under the rule `invite`: an extension for administrators.
   case invitations(app: String)
   /// Groups of users, which access lists can name.
   case userGroups(app: String)

@@ -14,7 +14,7 @@ package enum AccountStatements<Piece: SQLPiece> {
   /// The same of the account of an id.
   package static func find(id: String, app: Int64) -> Piece { find(isOf(id, app)) }
 
-  /// The same of the account that somebody of a provider of identities is linked with.
+  /// The same of the account that is linked with an identity of a provider.
   package static func find(identity: String, app: Int64) -> Piece {
     find("app = \(bind: app) AND identity = \(bind: identity)")
   }

@@ -5,7 +5,7 @@ package final class MetricsHandler: RequestHandler {
   private let hosts: [String]
 
   /// `hosts`: the names under which it may be asked. By another name a web page of anybody, whose browser can reach the address, could
-  /// read the answer (DNS rebinding); addresses and `localhost` are nobody's names.
+  /// read the answer (DNS rebinding); an attacker cannot own addresses or `localhost`.
   package init(_ service: Service, hosts: [String] = []) {
     self.service = service
     self.hosts = hosts.map { $0.lowercased() }

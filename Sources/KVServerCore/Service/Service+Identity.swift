@@ -73,7 +73,7 @@ extension Service {
 
   // MARK: Users
 
-  /// The account of somebody whom a provider has proven: the one that is linked with them, or theirs by its id; made if it is missing
+  /// The account for an identity that a provider has proven: the one that is linked with them, or theirs by its id; made if it is missing
   /// and the rules say so. No name leads to an account: users choose their names themselves.
   private func account(
     of proven: ProvenIdentity, _ rules: IdentityRules, app: App
@@ -85,7 +85,7 @@ extension Service {
       throw ServerError(
         .userNotFound, "no user is linked with whom the provider proves: see _identity of users")
     }
-    // Only this names its id, which follows from the provider's name of them: nobody else gets it.
+    // The id follows from the provider's name of the user, so no other user gets it.
     let id = proven.key
     if let account = try store.accounts.find(id: id, of: app.number) {
       return try Self.enabled(account)

@@ -4,7 +4,7 @@ package protocol AccountStore: Sendable {
   func find(name: String, of app: Int64) throws(ServerError) -> Account?
   func find(id: String, of app: Int64) throws(ServerError) -> Account?
 
-  /// The account that somebody of a provider is linked with, by `ProvenIdentity.key`.
+  /// The account that is linked with an identity of a provider, by `ProvenIdentity.key`.
   func find(identity: String, of app: Int64) throws(ServerError) -> Account?
 
   /// Links an account with an identity; nil: with none. False: there is no such account, or another one has the identity.
