@@ -17,7 +17,7 @@ import Testing
     let steps = try storage.database.read { (db) throws(SQLiteError) -> [String] in
       let table = Table(number: 1)
       let statement = try db.prepare(
-        "EXPLAIN QUERY PLAN \(Storage.QueuedVersions.first(of: table, after: 1))")
+        "EXPLAIN QUERY PLAN \(Storage.QueuedVersions.first(of: table, after: 1))" as SQLFragment)
       var steps: [String] = []
       while try statement.step() { steps.append(statement.text(3) ?? "") }
       return steps
