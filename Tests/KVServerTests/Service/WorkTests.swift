@@ -172,7 +172,7 @@ import Testing
     }
 
     func signUp(_ name: String) throws -> TestServer.Who {
-      let body = "{\"username\":\"\(name)\",\"password\":\"p\"}"
+      let body = "{\"username\":\"\(name)\",\"password\":\"password\"}"
       let answer = try send(as: .app, "POST", "/user/kid", body: body).json
       let token = try #require(answer["_kmd"]?["authtoken"]?.stringValue)
       return .user(id: "", token: token)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import threading
-import warnings
 from pathlib import Path
 
 import pytest
-from conftest import APP_KEY
 
 import kvstore
 
@@ -155,28 +152,6 @@ def test_many_threads_use_one_store(notes: kvstore.Store) -> None:
     for thread in threads:
         thread.join()
     assert notes.count() == 400
-
-
-def test_a_child_process_opens_its_own_client(notes: kvstore.Store, tmp_path: Path) -> None:
-    notes.save({"_id": "n1"})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # there are threads: that is the point
-        child = os.fork()
-    if child == 0:
-        os._exit(_in_a_child(notes, tmp_path / "local"))
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert notes.count() == 2
-
-
-def _in_a_child(inherited: kvstore.Store, directory: Path) -> int:
-    """Use what was inherited, then what is our own; give an exit code."""
-    try:
-        inherited.count()
-    except kvstore.MisuseError:
-        client = kvstore.Client(app_key=APP_KEY, host=None, data_directory=directory)
-        client.collection("notes").save({"_id": "n2"})
-        return 0
-    return 1
 
 
 def test_network_calls_of_a_local_client_say_why(local: kvstore.Client) -> None:
