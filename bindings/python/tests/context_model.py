@@ -35,11 +35,20 @@ def merged(read: Members, mine: Members, theirs: Members, *, mine_wins: bool) ->
     return result
 
 
+def is_computed(read: Members | None, mine: Members | None) -> bool:
+    """Say whether a change may be an increment, which two contexts may both have made."""
+    return (
+        read is not None
+        and mine is not None
+        and any(isinstance(value, int) and value != read.get(name) for name, value in mine.items())
+    )
+
+
 def decided(
     policy: str, read: Members | None, mine: Members | None, theirs: Members | None
 ) -> tuple[str, Members | None] | None:
     """Return ``("use", …)`` or ``("write", …)``; None: it is a conflict."""
-    if mine == theirs:
+    if mine == theirs and not is_computed(read, mine):
         return ("use", theirs)
     if read is not None and theirs == read:
         return ("write", mine)
