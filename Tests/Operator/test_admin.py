@@ -33,7 +33,7 @@ def test_users_are_made_found_disabled_and_deleted(place: Approach) -> None:
     assert at.rows("users", "find", "bob")[0]["_id"] == bob["_id"]
     at.rows("users", "disable", "bob")
     assert at.rows("users", "find", bob["_id"])[0]["_kmd"]["status"]["val"] == "disabled"
-    at.rows("users", "password", "bob", "--password-file", "-", given="another\n")
+    at.rows("users", "password", "bob", "--password-file", "-", given="another password\n")
     at.rows("users", "enable", "bob")
     assert "status" not in at.rows("users", "find", "bob")[0]["_kmd"]
     at.rows("users", "delete", "eve")
