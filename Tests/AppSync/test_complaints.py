@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import kvstore
 import pytest
@@ -245,7 +245,7 @@ def test_6_a_scalar_from_an_older_version_is_not_lost_where_nobody_else_changed_
 
 @pytest.mark.parametrize("conflicts", ["serverWins", "automerge"])
 def test_6_what_would_be_discarded_can_be_kept_as_an_open_conflict(
-    device: Open, server: StandIn, conflicts: str
+    device: Open, server: StandIn, conflicts: Literal["serverWins", "automerge"]
 ) -> None:
     fill(server, "Task", [{"id": "t", "title": "old", "rank": 1}])
     one, other = (device(name).client.collection("Task") for name in ("a", "b"))

@@ -23,7 +23,7 @@ extension KVStoreClient {
 
 /// The result of `KVStoreClient.backUp`.
 ///
-///     let backup = try await client.backUp(to: directory)
+///     let backup = try await client.backUp(to: "/backup/today")
 ///     print(backup.bytes, "bytes of", backup.tags.joined(separator: ", "))
 public struct BackupResult: Sendable, Equatable {
   /// The tags whose data was copied.

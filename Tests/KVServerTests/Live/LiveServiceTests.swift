@@ -59,10 +59,11 @@ import Testing
       _ = try server.send(
         as: ana, "PUT", "/appdata/kid/notes/a", body: #"{"_acl":{"gr":false,\#(acl)}}"#)
     }
+    let begin = try [hers, his, third].map { try $0.poll(nil).json["t"] }
     try put(#""r":["\#(ben.id)","\#(eva.id)"]"#)
-    let (her, him, them) = (
-      try hers.poll(nil).json["t"], try his.poll(nil).json["t"], try third.poll(nil).json["t"]
-    )
+    let her = try hers.poll(begin[0], count: 1).json["t"]
+    let him = try his.poll(begin[1], count: 1).json["t"]
+    let them = try third.poll(begin[2], count: 1).json["t"]
     try put(#""r":["\#(eva.id)"]"#)
     try put(#""r":["\#(eva.id)"],"x":1"#)
     #expect(changes(try hers.poll(her, count: 2)) == ["update a", "update a"])
