@@ -38,7 +38,7 @@ class Section:
     #: Names of the sections that need not run where this one does.
     covers: tuple[str, ...] = ()
     #: Seconds after which a command counts as hung.
-    limit: int = 300
+    limit: int = 900
     env: dict[str, str] = field(default_factory=dict)
     #: What it builds in: one section at a time does.
     builds_in: str = ""
@@ -139,7 +139,7 @@ SECTIONS = [
         [f"swift test {RUN}"],
         SWIFT_TESTS,
         build=["swift build --build-tests --quiet"],
-        limit=1200,
+        limit=2400,
         env=rounds(worlds=10, follow_worlds=20, query_runs=2),
         builds_in=".build",
     ),
