@@ -100,9 +100,9 @@ def view(server: Server, who: dict[str, str], since: str) -> dict[str, Any]:
                 error.close()
     for path in ("/_permissions", "/_history", "/_indexes"):
         seen[path] = call(server, "GET", PATH + path)
-    sessions = call(server, "GET", "/user/kid/_sessions")[1]
-    # Their ends move with each use.
-    seen["sessions"] = [(session["_id"], session["user"]) for session in sessions]
+    status, sessions = call(server, "GET", "/user/kid/_sessions")
+    # Without their ends, which move with each use.
+    seen["sessions"] = (status, [(session["_id"], session["user"]) for session in sessions])
     seen["collections"] = call(server, "GET", "/appdata/kid/_collections")
     return seen
 

@@ -188,7 +188,6 @@ SECTIONS = [
         "what the binding makes of the library; the tool; a real server, killed and stopped",
         [f"pytest bindings/python --ignore {CLI_SAMPLES}"],
         PYTHON,
-        limit=900,
     ),
     Section(
         "go",
@@ -209,7 +208,6 @@ SECTIONS = [
         ],
         (*SWIFT_TESTS, "Tests/Differential", *SERVER_SCRIPTS),
         build=["swift build --build-tests --quiet"],
-        limit=900,
         env=POSTGRES | FEW_ROUNDS,
         builds_in=".build",
     ),
@@ -258,7 +256,6 @@ SECTIONS = [
         SWIFT_TESTS,
         build=["swift build --build-tests --quiet"],
         tier=Tier.ALL,
-        limit=900,
         env=POSTGRES | FEW_ROUNDS,
         builds_in=".build",
     ),
@@ -268,7 +265,6 @@ SECTIONS = [
         "misuse of the ABI, and memory of C callers that the library mistreats",
         ["scripts/check-capi --sanitize"],
         (*LIBRARY, "Tests/CAPI", "scripts/check-capi", *SERVER_SCRIPTS),
-        limit=900,
     ),
     Section(
         "capi",
@@ -277,7 +273,6 @@ SECTIONS = [
         ["scripts/check-capi"],
         (*LIBRARY, "Tests/CAPI", "scripts/check-capi", *SERVER_SCRIPTS),
         tier=Tier.ALL,
-        limit=900,
         builds_in="build/capi",
     ),
     Section(
@@ -379,7 +374,6 @@ SECTIONS = [
         (*PYTHON, "Tests/Differential"),
         tier=Tier.ALL,
         covers=("differential",),
-        limit=900,
     ),
     Section(
         "pubnub",
@@ -420,7 +414,6 @@ SECTIONS = [
         (*PYTHON, "Tests/Torture", "Tests/AppSync", "Tests/Exhaustion", "Tests/CAPI"),
         tier=Tier.ALL,
         covers=("torture",),
-        limit=900,
     ),
     Section(
         "cluster",
@@ -429,7 +422,6 @@ SECTIONS = [
         ["pytest Tests/Cluster", f"{VENV_PYTHON} Tests/Torture/cluster.py 20"],
         (*PYTHON, "Tests/Cluster", "Tests/Torture", "scripts"),
         tier=Tier.ALL,
-        limit=900,
         env=BINDING_AND_SCRIPTS,
     ),
     Section(
@@ -472,7 +464,6 @@ SECTIONS = [
         ["pytest Tests/SwiftPackage"],
         (*LIBRARY, "Tests/SwiftPackage", "examples/swift"),
         tier=Tier.ALL,
-        limit=900,
     ),
     Section(
         "browser",
@@ -498,7 +489,6 @@ SECTIONS = [
         ["pytest examples/demo"],
         (*PYTHON, "bindings/go", "examples", "scripts"),
         tier=Tier.ALL,
-        limit=900,
     ),
     Section(
         "docs",
