@@ -19,7 +19,15 @@ struct AdminWay {
       return
     }
     let configuration = try Self.configuration(arguments)
+    guard !configuration.data.isEmpty || configuration.storage != nil else {
+      throw AdminFailure(.misuse, "--data, --storage, --url or --config is missing")
+    }
+    if configuration.storage == nil {
+      let file = SQLiteStore.file(in: configuration.data)
+      guard access(file, F_OK) == 0 else { throw AdminFailure(.notFound, "there is no \(file)") }
+    }
     let log = Log(.error)
+    let auditLog = try configuration.openAuditLogOfCommand()
     let lock = try Self.lock(configuration)
     let store: any ServerStore
     do {
@@ -30,30 +38,26 @@ struct AdminWay {
     do throws(AdminFailure) {
       app = try Self.app(wanted: arguments["app"], configuration, store)
       connection = LockedConnection(
-        try LocalConnection(store, app: app, log: log), lock: lock)
+        try LocalConnection(
+          store, app: app, log: log, administrator: AuditEvent.localActor,
+          audit: auditLog?.add), lock: lock)
     } catch {
       store.close()
       throw error
     }
   }
 
-  private static func configuration(
+  /// What the options of a command say of the server, over its configuration file.
+  static func configuration(
     _ arguments: AdminArguments
   ) throws(AdminFailure) -> Server.Configuration {
     var options = Arguments.Options()
-    for name in ["config", "data", "storage"] {
+    for name in ["config", "data", "storage", "audit-log"] {
       if let value = arguments[name] { options.all.append(.init(name: name, value: value)) }
     }
     var configuration = Server.Configuration(data: "")
     do throws(Arguments.Misuse) { try configuration.applyAll(options) } catch {
       throw AdminFailure(.misuse, error.description)
-    }
-    guard !configuration.data.isEmpty || configuration.storage != nil else {
-      throw AdminFailure(.misuse, "--data, --storage, --url or --config is missing")
-    }
-    if configuration.storage == nil {
-      let file = SQLiteStore.file(in: configuration.data)
-      guard access(file, F_OK) == 0 else { throw AdminFailure(.notFound, "there is no \(file)") }
     }
     return configuration
   }

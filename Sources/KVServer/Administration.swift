@@ -26,19 +26,47 @@ enum Administration {
     case .text(let text): try write(Array(try text(arguments).utf8))
     case .files(.backup):
       let (data, copy) = try directories(arguments, "to")
-      try files { () throws(Server.Failure) in try Backup.make(of: data, at: copy) }
+      try recording(.makeBackup, to: copy, arguments) { () throws(AdminFailure) in
+        try files { () throws(Server.Failure) in try Backup.make(of: data, at: copy) }
+      }
     case .files(.restore):
       let (data, copy) = try directories(arguments, "from")
-      try files { () throws(Server.Failure) in try Backup.restore(data, from: copy) }
+      try recording(.restoreBackup, to: copy, arguments) { () throws(AdminFailure) in
+        try files { () throws(Server.Failure) in try Backup.restore(data, from: copy) }
+      }
     case .files(.migrate):
       let (data, address) = try directories(arguments, "to", is: "URI")
-      try DataMigration.run(data, to: address, terminal: terminal(arguments))
+      // The address may have a password.
+      try recording(.migrateData, to: data, arguments) { () throws(AdminFailure) in
+        try DataMigration.run(data, to: address, terminal: terminal(arguments))
+      }
+    case .files(.audit):
+      guard let path = try AdminWay.configuration(arguments).auditLog else {
+        throw AdminFailure(.misuse, "--audit-log FILE or --config FILE with audit-log is missing")
+      }
+      try AuditCommand.run(path, arguments, to: terminal(arguments))
     case .requests(let work):
       let way = try AdminWay(arguments)
       defer { way.connection.close() }
       try work(
         AdminCall(AdminApp(way.connection, key: way.app), arguments, to: terminal(arguments)))
     }
+  }
+
+  /// Runs `body`; the audit log, if there is one, gets a line for it.
+  private static func recording(
+    _ action: AuditEvent.Action, to subject: String, _ arguments: AdminArguments,
+    run body: () throws(AdminFailure) -> Void
+  ) throws(AdminFailure) {
+    let auditLog = try AdminWay.configuration(arguments).openAuditLogOfCommand()
+    var event = AuditEvent(action, by: AuditEvent.localActor, to: subject)
+    do throws(AdminFailure) { try body() } catch {
+      // What is done in part, as a migration beside a server, is no failure.
+      event.outcome = error.kind == .partly ? .success : .failed
+      auditLog?.add(event)
+      throw error
+    }
+    auditLog?.add(event)
   }
 
   private static func terminal(_ arguments: AdminArguments) -> AdminTerminal {

@@ -165,7 +165,7 @@ enum Help {
         --help                            print this
 
       Without --app the server creates an app, whose key and secrets it stores in DIR/app.json.
-      Signals: SIGTERM and SIGINT end it when running requests are done; SIGHUP reopens the access log,
+      Signals: SIGTERM and SIGINT end it when running requests are done; SIGHUP reopens the logs,
       loads the certificate again, and reads again which apps there are and by which providers users log in.
 
       """

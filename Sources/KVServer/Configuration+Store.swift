@@ -1,8 +1,27 @@
+internal import Glibc
+internal import KVServerAdmin
 internal import KVServerCore
 internal import KVServerPostgres
 internal import KVServerSQLite
 
+extension AuditEvent {
+  /// Who runs a command on this machine.
+  static var localActor: String { "local:\(getuid())" }
+}
+
 extension Server.Configuration {
+  /// The audit log that a command adds lines to; nil: it was told none.
+  func openAuditLogOfCommand() throws(AdminFailure) -> AuditLog? {
+    do throws(Server.Failure) { return try openAuditLog(log: Log(.error)) } catch {
+      throw AdminFailure(.failed, error.description)
+    }
+  }
+
+  func openAuditLog(log: Log) throws(Server.Failure) -> AuditLog? {
+    guard let auditLog else { return nil }
+    do { return try AuditLog(auditLog, log: log) } catch { throw Server.Failure(error.description) }
+  }
+
   /// Opens the data. `isVisit`: these settings are not those of the server that it belongs to.
   func openStore(log: Log, isVisit: Bool = false) throws(Server.Failure) -> any ServerStore {
     if let address = storage { return try postgresStore(address, log: log, isVisit: isVisit) }

@@ -57,6 +57,8 @@ extension Server {
     package var identity: [OpenIDSettings] = []
     /// A file for the access log, `-` for standard output, nil for none.
     package var accessLog: String?
+    /// A file for the audit log; nil: there is none.
+    package var auditLog: String?
     var accessLogFormat = AccessLog.Format.text
     var logLevel = Log.Level.info
     /// How many days a session lasts.

@@ -27,6 +27,7 @@ package final class Server: Sendable {
   private let logic: [any BusinessLogic]
   private let providers: Monitor<LoginProviders>
   private let accessLog: AccessLog?
+  private let auditLog: AuditLog?
   /// Nil: all data is elsewhere.
   private let directory: ServerDirectory?
   private let identities: TLSIdentities?
@@ -58,12 +59,14 @@ package final class Server: Sendable {
     self.logic = logic.all
     let providers = try LoginProviders(of: configuration)
     self.providers = Monitor(providers)
+    let auditLog = try configuration.openAuditLog(log: log)
+    self.auditLog = auditLog
     let workers = WorkerPool("kv-worker", threads: configuration.workers, limit: 100_000)
     let hashers = WorkerPool("kv-hasher", threads: configuration.hashers, limit: 1000)
     pools = [workers, hashers]
     let metrics = Metrics()
     service = try Self.service(
-      configuration, store, logic: logic, providers: providers.table,
+      configuration, store, logic: logic, providers: providers.table, auditLog: auditLog,
       workers: workers, hashers: hashers, metrics: metrics, log: log)
     accessLog = try Self.accessLog(configuration)
     let accessLog = self.accessLog
@@ -76,6 +79,13 @@ package final class Server: Sendable {
       },
       log: { log.debug("http: \($0)") })
     self.http = http
+    if let auditLog {
+      metrics.add { page in
+        page.add(
+          "kvstored_audit_failures_total", .counter,
+          help: "Lines of the audit log that could not be written.", value: auditLog.failures)
+      }
+    }
     let process = ProcessStatus()
     metrics.add { [weak http] page in
       http?.write(to: &page)
@@ -92,6 +102,7 @@ package final class Server: Sendable {
     guard isStarted else {
       throw Failure("cannot start HTTP on \(address); --log-level debug shows the reason")
     }
+    auditLog?.add(AuditEvent(.startServer, by: "server"))
   }
 
   /// Where `/metrics` is answered without credentials; nil: nowhere.
@@ -112,6 +123,7 @@ package final class Server: Sendable {
     providers.withLock { $0 }.close()
     for pool in pools { pool.close() }
     service.close()
+    auditLog?.add(AuditEvent(.stopServer, by: "server"))
     accessLog?.close()
     directory?.unlock()
   }
@@ -128,11 +140,12 @@ package final class Server: Sendable {
     return waiting.wait { $0 == 0 ? true : nil } ?? false
   }
 
-  /// Opens the access log by its name again, serves the apps that `configuration` has or, if it has none, those of the data
+  /// Opens the access log and the audit log by their names again, serves the apps that `configuration` has or, if it has none, those of the data
   /// directory's file, with the providers of their logins, and loads the certificate and its key for those who connect from now on.
   /// If they cannot be used, the log says why, and the server goes on with those it has. To be called by one thread at a time.
   package func reload(_ configuration: () throws -> Configuration) {
     accessLog?.reopen()
+    auditLog?.reopen()
     do {
       var configuration = try configuration()
       if configuration.apps.isEmpty { configuration.add(try Self.appFile(of: configuration)) }
@@ -179,6 +192,7 @@ package final class Server: Sendable {
   private static func service(
     _ configuration: Configuration, _ store: any ServerStore,
     logic: AppTable<any BusinessLogic>, providers: AppTable<any IdentityProvider>,
+    auditLog: AuditLog?,
     workers: WorkerPool, hashers: WorkerPool, metrics: Metrics, log: Log
   ) throws(Failure) -> Service {
     var settings = Service.Settings()
@@ -196,6 +210,7 @@ package final class Server: Sendable {
     settings.discovery = configuration.discovery
     settings.bodyBytes = configuration.limits.bodyBytes
     settings.workSeconds = configuration.limits.workSeconds
+    if let auditLog { settings.audit = { auditLog.add($0) } }
     do {
       return try Service(
         store, apps: configuration.apps, providers: providers, settings: settings,

@@ -84,6 +84,12 @@ struct Setting: Sendable {
       configuration.accessLogFormat = format
     },
     Setting(
+      "audit-log", "FILE",
+      help: "file that gets a JSON line for each change of accounts, rights and settings [none]"
+    ) {
+      $0.auditLog = $1
+    },
+    Setting(
       "metrics", "ADDR:PORT",
       help: "address for /metrics without credentials; elsewhere it needs the master secret"
     ) {

@@ -16,6 +16,9 @@ extension AdminCommand {
     Option(
       "master-secret-file", "FILE",
       help: "a file with the master secret, for --url [the variable KVSTORED_MASTER_SECRET]"),
+    Option(
+      "audit-log", "FILE",
+      help: "the audit log: gets a line for what is done to data without a server; audit reads it"),
     Option("ca-file", "FILE", help: "certificates to trust, as PEM, for --url [the system's]"),
     Option("json", "", help: "write results as JSON, one object a line"),
     Option("help", "", help: "say what a command does"),
@@ -39,6 +42,9 @@ extension AdminCommand {
         "migrate",
         "Moves the data of a directory to PostgreSQL, also while a server uses it: then again without.",
         options: [to("URI", "the address of a new database, postgres://…")], work: .files(.migrate)),
+      AdminCommand(
+        "audit", "Shows who did what, as the file of --audit-log or of --config says.",
+        options: AuditCommand.options, work: .files(.audit)),
       AdminCommand(
         "completion", "Writes the completion of this command for bash or zsh.",
         operands: [Operand(name: "SHELL")],

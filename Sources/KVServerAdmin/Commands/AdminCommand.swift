@@ -39,7 +39,7 @@ package struct AdminCommand: Sendable {
     case text(@Sendable (AdminArguments) throws(AdminFailure) -> String)
   }
 
-  package enum FileWork: Sendable { case backup, restore, migrate }
+  package enum FileWork: Sendable { case backup, restore, migrate, audit }
 
   /// One or two words.
   package let words: [String]

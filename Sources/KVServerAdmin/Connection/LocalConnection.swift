@@ -8,14 +8,26 @@ package final class LocalConnection: AdminConnection {
   private let authorization: String
 
   /// Opens the app `key`, whose secrets need not be known: whoever reads the data may do everything. Closes the store
-  /// with itself.
-  package init(_ store: any ServerStore, app key: String, log: Log) throws(AdminFailure) {
+  /// with itself. `administrator`: what `audit` is told of who that is.
+  package init(
+    _ store: any ServerStore, app key: String, log: Log, administrator: String = "master",
+    audit: (@Sendable (AuditEvent) -> Void)? = nil
+  ) throws(AdminFailure) {
     let master = hexText(randomBytes(16))
     let app = AppCredentials(key: key, secret: hexText(randomBytes(16)), masterSecret: master)
     let workers = WorkerPool("kv-admin", threads: 1, limit: 16)
     pools = [workers]
     var settings = Service.Settings()
     settings.bodyBytes = 1 << 30
+    settings.administrator = administrator
+    if let audit {
+      settings.audit = { event in
+        var event = event
+        // There was no connection, and the request has no name that anything else knows.
+        (event.address, event.requestId) = (nil, nil)
+        audit(event)
+      }
+    }
     do {
       service = try Service(
         store, apps: [app], settings: settings, workers: workers, hashers: workers,

@@ -75,6 +75,27 @@ package enum TextFile {
     return descriptor
   }
 
+  /// Opens a file to add to it; makes it for its owner only if there is none. A link is not followed, and a file that other users can have
+  /// written is refused: see `FileTrust`.
+  static func openToAppend(_ path: String) throws(Failure) -> Int32 {
+    // Opening a pipe would wait for its reader.
+    let flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    let descriptor = open(path, flags, 0o600)
+    guard descriptor >= 0 else {
+      if errno == ELOOP { throw Failure(description: FileTrust.linkRefusal(path)) }
+      throw failure("write", path)
+    }
+    do throws(Failure) {
+      var status = stat()
+      guard fstat(descriptor, &status) == 0 else { throw failure("write", path) }
+      try FileTrust.check(status, path, isSecret: false)
+    } catch {
+      close(descriptor)
+      throw error
+    }
+    return descriptor
+  }
+
   private static func failure(_ verb: String, _ path: String) -> Failure {
     Failure(description: "cannot \(verb) \(path): \(String(cString: strerror(errno)))")
   }

@@ -21,6 +21,10 @@ struct App: Sendable {
     self.provider = provider
     isGuessable = credentials.isGuessable
   }
+
+  func hasSameSecrets(as other: App) -> Bool {
+    secret == other.secret && masterSecret == other.masterSecret
+  }
 }
 
 /// The key of an app, and the secrets that prove that a request is its own or its administrator's.

@@ -9,6 +9,8 @@ struct AuthenticatedRequest: Sendable {
   /// The token of the user's session.
   let token: String?
   let apiVersion: Int
+  /// What the operation adds to its line of the audit log; nil: there is no such log.
+  var note: AuditNote?
   /// The filter that business logic has set in place of the client's; nil: the client's.
   var filter: String?
   /// What business logic makes of entities that are about to be sent, with commas between; nil: nothing.

@@ -15,7 +15,7 @@ extension Service {
     with identity: JSONValue, _ call: AuthenticatedRequest
   ) throws(ServerError) -> Response {
     try proving(identity, call) { (proven, rules) throws(ServerError) in
-      try login(of: proven, rules, app: call.app)
+      try login(of: proven, rules, call)
     }
   }
 
@@ -53,11 +53,13 @@ extension Service {
   }
 
   private func login(
-    of proven: ProvenIdentity, _ rules: IdentityRules, app: App
+    of proven: ProvenIdentity, _ rules: IdentityRules, _ call: AuthenticatedRequest
   ) throws(ServerError) -> Response {
+    let app = call.app
     let session = newSession()
     let user = try retrying { () throws(ServerError) in
       let account = try account(of: proven, rules, app: app)
+      call.note?.subject = account.id
       // What the provider proved before all sessions of the user were ended opens no new one.
       guard account.ended == 0 || proven.issued &* 1000 > account.ended else {
         throw ServerError(

@@ -23,6 +23,7 @@ extension Service {
     _ call: AuthenticatedRequest, _ key: CollectionKey
   ) throws(ServerError) -> Response {
     let spec = try Self.index(call.body)
+    call.note?.subject = "\(key.name)/\(spec.name)"
     try store.indexes.add(spec, to: key)
     indexBuilder.work(within: call.budget)
     let added = try store.indexes.indexes(of: key).first {
@@ -38,6 +39,7 @@ extension Service {
     guard let name = call["name"] else {
       throw ServerError(.missingRequestParameter, "name is required")
     }
+    call.note?.subject = "\(key.name)/\(name)"
     guard try store.indexes.remove(name, from: key) else {
       throw ServerError(.entityNotFound, "there is no index of that name")
     }

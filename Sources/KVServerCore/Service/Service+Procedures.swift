@@ -28,6 +28,7 @@ extension Service {
     guard let name = try Self.object(call.body)["collectionName"]?.stringValue else {
       throw ServerError(.incompleteRequestBody, "collectionName is required")
     }
+    call.note?.subject = name
     let count =
       name.hasSameBytes(as: CollectionName.accounts)
       ? try removeUsers(call) : try removeEntities(of: name, call)

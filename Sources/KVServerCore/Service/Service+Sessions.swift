@@ -13,7 +13,7 @@ extension Service {
     if let seconds = throttle.wait(for: attempt) { throw ServerError.tooManyFailures(seconds) }
     let session = newSession()
     let user = try retrying { () throws(ServerError) in
-      guard let account = try verified(name, password, app: call.app) else {
+      guard let account = try verified(name, password, for: call) else {
         throttle.failed(attempt)
         throw ServerError(.invalidCredentials)
       }
@@ -38,15 +38,18 @@ extension Service {
     do throws(ServerError) { return try Authenticator.claim(header, for: app) } catch {
       try refuseIfTooMany()
       throttle.failedSecret(from: address)
+      auditWrongSecret(request, app)
       throw error
     }
   }
 
   /// The account that a name and a password open; nil: none. It takes as long, whatever was wrong with them.
   private func verified(
-    _ name: String, _ password: String, app: App
+    _ name: String, _ password: String, for call: AuthenticatedRequest
   ) throws(ServerError) -> Account? {
-    let account = try store.accounts.find(name: name, of: app.number)
+    let account = try store.accounts.find(name: name, of: call.app.number)
+    // A name that no user has may be a password in the wrong field.
+    call.note?.subject = account?.id
     let matches = PasswordHasher.matches(password, account?.password ?? nobodysHash)
     guard let account, matches, !account.isDisabled else { return nil }
     return account
@@ -66,6 +69,7 @@ extension Service {
 
   func logout(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
     let user = try call.user()
+    call.note?.subject = user
     if let token = call.token {
       try store.sessions.end(token)
       try endListening(of: user, app: call.app.number, in: .one(token))

@@ -15,6 +15,7 @@ extension Service {
     // An id that was chosen may be one that access lists name already.
     if object["_id"] != nil { try call.requireMaster() }
     let draft = try Self.draft(call.body)
+    call.note?.subject = draft.id
     let written = try store.groups.perform(
       .create(draft), members: try Self.members(object), for: try call.principal(),
       app: call.app.number)

@@ -38,6 +38,7 @@ extension Service {
       replacing: [
         ("username", JSONValue.string(name).bytes), ("password", nil), ("_invitation", nil),
       ])
+    call.note?.subject = draft.id
     if try store.accounts.find(name: name, of: call.app.number) != nil {
       throw ServerError(.userAlreadyExists)
     }
@@ -81,6 +82,7 @@ extension Service {
     guard let days, (1...365).contains(days) else {
       throw ServerError(.inputValidationFailed, "days must be a number from 1 to 365")
     }
+    call.note?.subject = name
     let end = Timestamp.now().milliseconds / 1000 + days * 86_400
     guard let seal = Self.invitations(of: call.app) else { throw ServerError(.internalErrorStop) }
     let text = seal.seal("invitation", ["username": .string(name)], until: end)
@@ -152,6 +154,7 @@ extension Service {
     let object = try Self.object(call.body)
     let name = try Self.text("username", object)
     let password = try Self.text("password", object)
+    if password != nil { call.note?.action = .changePassword }
     var hashed: String?
     let body = try retrying { () throws(ServerError) in
       guard let account = try store.accounts.find(id: id, of: call.app.number), !account.isDisabled
@@ -187,8 +190,10 @@ extension Service {
   }
 
   private func delete(_ call: AuthenticatedRequest, _ id: String) throws(ServerError) -> Response {
+    let isForGood = call["hard"]?.lowercased() == "true"
+    if isForGood { call.note?.action = .deleteUser }
     try call.requireUserOrMaster(id, to: "delete a user")
-    try remove(user: id, permanently: call["hard"]?.lowercased() == "true", call: call)
+    try remove(user: id, permanently: isForGood, call: call)
     return Response(204)
   }
 

@@ -24,6 +24,8 @@ package final class Service: RequestHandler, Sendable {
   package let metrics: Metrics
   let logicMetrics = LogicMetrics()
   let sessionUses = SessionUses()
+  /// When the reads and writes of administrators had a line in the audit log last, in milliseconds since 1970, by who and what.
+  let auditedData = Monitor(RecentTable<Int64>(limit: 10_000))
 
   package struct Settings: Sendable {
     package var name = "kvstored"
@@ -45,6 +47,10 @@ package final class Service: RequestHandler, Sendable {
     package var bodyBytes = 0
     package var workSeconds = 0
     package var logic = AppTable<any BusinessLogic>()
+    /// Takes the lines of the audit log; nil: there is none.
+    package var audit: (@Sendable (AuditEvent) -> Void)?
+    /// What that log calls those who have the master secret.
+    package var administrator = "master"
 
     package init() {}
   }
@@ -82,14 +88,18 @@ package final class Service: RequestHandler, Sendable {
     _ wanted: [AppCredentials], _ providers: AppTable<any IdentityProvider>
   ) throws(ServerError) {
     var (known, new): ([ServedApps.Served], [ServedApps.Served]) = ([], [])
+    var changes: [(AuditEvent.Action, key: String)] = []
+    let isReload = !apps.all.isEmpty
     for credentials in wanted {
       let provider = providers.find(credentials.key)
       if let served = apps.find(credentials.key) {
         let app = App(credentials, number: served.app.number, provider: provider)
+        if !app.hasSameSecrets(as: served.app) { changes.append((.changeApp, app.key)) }
         known.append(.init(app: app, broker: served.broker))
       } else {
         let number = try store.app(credentials.key)
         let app = App(credentials, number: number, provider: provider)
+        if isReload { changes.append((.addApp, app.key)) }
         new.append(.init(app: app, broker: try makeBroker(of: app)))
       }
     }
@@ -100,7 +110,9 @@ package final class Service: RequestHandler, Sendable {
     {
       apps.remove(known)
       known.broker.close()
+      changes.append((.removeApp, known.app.key))
     }
+    auditApps(changes)
   }
 
   private func makeBroker(of app: App) throws(ServerError) -> LiveBroker {
@@ -177,8 +189,10 @@ package final class Service: RequestHandler, Sendable {
         var response = response(try found.get())
         response.mark(for: call)
         noteUse(of: call.token, by: call.asker, onEventThread: true)
+        audit(call, route)
         reply.send(response)
       } catch {
+        audit(call, route, refusedBy: error)
         reply.send(refusal(error, request))
       }
     }
@@ -262,14 +276,25 @@ package final class Service: RequestHandler, Sendable {
       if case .oauth(let call) = route { return oauth(request, call) }
       guard let key = route.app else { return try health() }
       // Once more: a session may have ended while the request waited for its turn.
-      let call = try open(request, route, app: key)
-      var response = try performProven(call, route)
+      var call = try open(request, route, app: key)
+      if settings.audit != nil { call.note = AuditNote() }
+      var response: Response
+      do throws(ServerError) { response = try performProven(call, route) } catch {
+        audit(call, route, refusedBy: error)
+        throw error
+      }
+      audit(call, route)
       response.mark(for: call)
       noteUse(of: call.token, by: call.asker, onEventThread: pool(for: route, request) == nil)
       return response
     } catch {
       return refusal(error, request)
     }
+  }
+
+  /// Has a worker do what an event thread must not. False: the server is about to end.
+  func submit(for asker: Asker, _ work: @escaping @Sendable () -> Void) -> Bool {
+    workers.submit(for: asker) { work() }
   }
 
   /// Lets the session of a request that was answered go on, at most once an hour.
