@@ -64,6 +64,26 @@ final class Sessions: SessionStore {
     }
   }
 
+  func end(named name: String, of user: String?, app: Int64) throws(ServerError) -> String? {
+    let owner = try Entities.storage { () throws(SQLiteError) -> String? in
+      try database.write { (connection: borrowing Connection) throws(SQLiteError) -> String? in
+        let owner = try Self.user(ofSessionNamed: name, of: user, app: app, on: connection)
+        if owner != nil { try connection.run(SessionStatements.end(named: name, app: app)) }
+        return owner
+      }
+    }
+    if let owner { forget(app: app, user: owner) }
+    return owner
+  }
+
+  private static func user(
+    ofSessionNamed name: String, of user: String?, app: Int64, on connection: borrowing Connection
+  ) throws(SQLiteError) -> String? {
+    let select = try connection.statement(
+      SessionStatements.user(ofSessionNamed: name, of: user, app: app))
+    return try select.step() ? select.text(0) : nil
+  }
+
   func extend(_ token: String, _ life: SessionLife, at now: Timestamp) throws(ServerError) {
     try Entities.storage { () throws(SQLiteError) in
       try database.write { (connection: borrowing Connection) throws(SQLiteError) in

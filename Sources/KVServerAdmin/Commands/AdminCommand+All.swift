@@ -137,8 +137,11 @@ extension AdminCommand {
       options: [Option("user", "USER", help: "only the sessions of this user")] + kindOfUser,
       work: .requests(SessionCommands.list)),
     AdminCommand(
-      "sessions end", "Ends all sessions of a user.",
-      operands: [user], options: kindOfUser, work: .requests(SessionCommands.end)),
+      "sessions end", "Ends all sessions of a user, or one.",
+      operands: [user],
+      options: kindOfUser + [
+        Option("session", "ID", help: "only this one, by the id that sessions list shows")
+      ], work: .requests(SessionCommands.end)),
   ]
 
   private static let collections = [

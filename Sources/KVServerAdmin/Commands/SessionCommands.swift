@@ -23,6 +23,13 @@ enum SessionCommands {
 
   @Sendable static func end(_ call: AdminCall) throws(AdminFailure) {
     let id = try UserCommands.id(of: call.operand(0), call)
+    if let session = call.arguments["session"] {
+      try call.app.send(
+        "DELETE", "user", path: ["_sessions", session], parameters: [("user", id)])
+      return try call.terminal.report(
+        "the session \(session) of user \(id) has ended",
+        ["user": .string(id), "session": .string(session)])
+    }
     try call.app.send("DELETE", "user", path: [id, "tokens"])
     try call.terminal.report("the sessions of user \(id) have ended", ["user": .string(id)])
   }

@@ -340,6 +340,15 @@ final class LiveBroker: Sendable {
     }
   }
 
+  /// The same for the session of a group whose name this is: see `SessionSummary`.
+  func refuse(sessionNamed name: String, group: String) {
+    end(where: {
+      $0.poll.group == group && NewSession.hash($0.poll.token).hasSameBytes(as: name)
+    }) { waiting, _ in
+      wire.refusal(ofGroup: waiting.poll.group)
+    }
+  }
+
   /// Answers all polls with nothing; from now on none waits.
   func close() {
     state.withLock { $0.isClosed = true }

@@ -26,8 +26,9 @@ enum Route: Sendable, Equatable {
   case me(app: String)
   case lookup(app: String)
   case tokens(app: String, user: String)
-  /// Who is logged in: an extension for administrators.
+  /// Who is logged in, for administrators, and the sessions of the user who asks: an extension.
   case sessions(app: String)
+  case session(app: String, id: String)
   /// Lets a disabled user log in again.
   case restoreUser(app: String, id: String)
   /// Sets the password of a user: an extension for administrators.
@@ -116,6 +117,7 @@ enum Route: Sendable, Equatable {
     case (2, "_me"): self = .me(app: path[0])
     case (2, "_lookup"): self = .lookup(app: path[0])
     case (2, "_sessions"): self = .sessions(app: path[0])
+    case (3, _) where path[1] == "_sessions": self = .session(app: path[0], id: path[2])
     case (2, "_invitations"): self = .invitations(app: path[0])
     case (2, _): self = .user(app: path[0], id: path[1])
     case (3, "tokens"): self = .tokens(app: path[0], user: path[1])
@@ -186,7 +188,7 @@ enum Route: Sendable, Equatable {
       [.post]
     case .password: [.put]
     case .identity: [.put, .delete]
-    case .tokens: [.delete]
+    case .tokens, .session: [.delete]
     }
   }
 
@@ -217,7 +219,7 @@ enum Route: Sendable, Equatable {
       .permissions(let app, _), .users(let app), .user(let app, _), .userGroups(let app),
       .userGroup(let app, _), .login(let app),
       .logout(let app), .me(let app), .lookup(let app), .tokens(let app, _),
-      .sessions(let app), .restoreUser(let app, _), .password(let app, _),
+      .sessions(let app), .session(let app, id: _), .restoreUser(let app, _), .password(let app, _),
       .identity(let app, _), .invitations(let app),
       .usernameExists(let app), .mail(let app), .verifyAddress(let app, _),
       .removeCollection(let app), .customEndpoint(let app, _), .register(let app, _),

@@ -6,7 +6,8 @@ package enum RouteName: Int, Sendable {
   case collections, collection, entity, count, deltaset, group, batch, history, indexes,
     permissions,
     rename
-  case users, user, login, logout, me, lookup, tokens, sessions, restore, password, identity,
+  case users, user, login, logout, me, lookup, tokens, sessions, session, restore, password,
+    identity,
     invitations,
     userGroups,
     userGroup
@@ -45,6 +46,7 @@ extension Route {
     case .lookup: .lookup
     case .tokens: .tokens
     case .sessions: .sessions
+    case .session: .session
     case .restoreUser: .restore
     case .password: .password
     case .identity: .identity

@@ -70,6 +70,7 @@ package enum RegistrationStatements<Piece: SQLPiece> {
     let isWanted: Piece =
       switch sessions {
       case .one(let token): "session = \(bind: NewSession.hash(token))"
+      case .named(let name): "session = \(bind: name)"
       case .allBut(let token?): "session <> \(bind: NewSession.hash(token))"
       case .allBut(nil): "true"
       }

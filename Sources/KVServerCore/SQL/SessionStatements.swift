@@ -33,6 +33,18 @@ package enum SessionStatements<Piece: SQLPiece> {
       """
   }
 
+  /// The user of the session of a name. `of`: only if it is this one.
+  package static func user(ofSessionNamed name: String, of one: String?, app: Int64) -> Piece {
+    let whose: Piece = one.map { "AND s.\(user) = \(bind: $0)" } ?? ""
+    return """
+      SELECT s.\(user) FROM \(valid) WHERE s.app = \(bind: app) AND s.token = \(bind: name) \(whose)
+      """
+  }
+
+  package static func end(named name: String, app: Int64) -> Piece {
+    "DELETE FROM session WHERE token = \(bind: name) AND app = \(bind: app)"
+  }
+
   package static func end(_ token: String) -> Piece {
     "DELETE FROM session WHERE token = \(bind: NewSession.hash(token))"
   }

@@ -38,24 +38,51 @@ extension Service {
     return Response.json(200, ["name": .string(wanted)])
   }
 
-  /// `[{"_id":…,"user":…,"expires":…}]`; the next page is after the last `_id`.
+  /// `[{"_id":…,"user":…,"expires":…}]`, of the user who asks or, for the administrator, of all; the next page is after the last `_id`.
+  /// The session of the request itself has `"isCurrent":true`.
   func sessions(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
-    try call.requireMaster()
+    let user = try Self.userOfSessions(call)
     let wanted = call["limit"].map { Int($0) } ?? Self.maxSessions
     guard let limit = wanted, limit > 0 else {
       throw ServerError(.parameterValueOutOfRange, "limit must be a positive number")
     }
     let found = try store.sessions.list(
-      app: call.app.number, user: call["user"], after: call["after"],
+      app: call.app.number, user: user, after: call["after"],
       limit: min(limit, Self.maxSessions))
+    let own = call.token.map(NewSession.hash)
     let list = found.map { session in
       let end = session.expires.map { Timestamp(milliseconds: $0).description }
-      return JSONValue.object([
+      var object: JSONObject = [
         "_id": .string(session.name), "user": .string(session.user),
         "expires": end.map { .string($0) } ?? .null,
-      ])
+      ]
+      if session.name == own { object["isCurrent"] = true }
+      return JSONValue.object(object)
     }
     return Response.json(200, .array(list))
+  }
+
+  /// Ends one session: any with the master secret, those of the user who asks otherwise.
+  func endSession(_ call: AuthenticatedRequest, _ id: String) throws(ServerError) -> Response {
+    let owner = try Self.userOfSessions(call)
+    let app = call.app.number
+    call.note?.subject = owner
+    guard let user = try store.sessions.end(named: id, of: owner, app: app) else {
+      throw ServerError(.entityNotFound, "there is no such session")
+    }
+    call.note?.subject = user
+    try endListening(of: user, app: app, in: .named(id))
+    return Response(204)
+  }
+
+  /// The user whose sessions a request is about; nil: the administrator asks for all of them.
+  private static func userOfSessions(
+    _ call: AuthenticatedRequest
+  ) throws(ServerError) -> String? {
+    if call.isAdministrator { return call["user"] }
+    let own = try call.user()
+    guard call["user"]?.hasSameBytes(as: own) != false else { try call.requireMaster(); return nil }
+    return own
   }
 
   func restore(_ call: AuthenticatedRequest, _ id: String) throws(ServerError) -> Response {

@@ -72,7 +72,7 @@ extension Route {
     let isReading = method == .get || method == .head
     switch self {
     case .login: return (.beginSession, nil)
-    case .logout: return (.endSession, nil)
+    case .logout, .session: return (.endSession, nil)
     case .tokens(_, let user): return (.endSessions, user)
     case .users where method == .post: return (.createUser, nil)
     case .user(_, let id) where method == .put: return (.changeUser, id)

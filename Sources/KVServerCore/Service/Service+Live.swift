@@ -152,6 +152,7 @@ extension Service {
     let group = broker.wire.group(of: user)
     switch sessions {
     case .one(let token): broker.refuse(session: token)
+    case .named(let name): broker.refuse(sessionNamed: name, group: group)
     case .allBut(let token): broker.refuse(group: group, butOf: token)
     }
     let devices = try store.registrations.devices(of: user, app: app, in: sessions)

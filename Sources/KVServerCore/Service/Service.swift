@@ -258,7 +258,7 @@ package final class Service: RequestHandler, Sendable {
     case .collections, .collection, .count, .delta, .group, .batch, .history, .indexes,
       .permissions, .rename, .logout,
       .me, .lookup,
-      .tokens, .sessions, .identity, .invitations, .restoreUser, .userGroups, .userGroup,
+      .tokens, .sessions, .session, .identity, .invitations, .restoreUser, .userGroups, .userGroup,
       .usernameExists, .mail, .verifyAddress, .removeCollection, .customEndpoint, .register,
       .unregister, .subscribe, .unsubscribe, .poll,
       .streamACL, .streamPublish, .streamSubscribe, .streamUnsubscribe, .substreams, .metrics,
@@ -386,6 +386,7 @@ package final class Service: RequestHandler, Sendable {
     case .lookup: try lookup(call)
     case .tokens(_, let user): try endSessions(call, of: user)
     case .sessions: try sessions(call)
+    case .session(_, let id): try endSession(call, id)
     case .restoreUser(_, let id): try restore(call, id)
     case .password(_, let user): try setPassword(call, of: user)
     case .identity(_, let user): try identity(call, of: user)

@@ -11,6 +11,10 @@ package protocol SessionStore: Sendable {
   /// Ends one session.
   func end(_ token: String) throws(ServerError)
 
+  /// Ends the session of this name (see `SessionSummary`), if it is one of this user; nil: of any user of the app. Gives the user whose
+  /// it was; nil: there is no such session.
+  func end(named name: String, of user: String?, app: Int64) throws(ServerError) -> String?
+
   /// A session was used: see `SessionLife`.
   func extend(_ token: String, _ life: SessionLife, at now: Timestamp) throws(ServerError)
 
@@ -24,7 +28,7 @@ package protocol SessionStore: Sendable {
   ) throws(ServerError) -> [SessionSummary]
 }
 
-/// What an administrator is told of a session: nothing that opens it.
+/// What users are told of their own sessions, and an administrator of all: nothing that opens it.
 package struct SessionSummary: Sendable, Equatable {
   /// The hash of its token.
   package var name: String
@@ -76,9 +80,10 @@ package struct SessionLife: Sendable, Equatable {
   package var noteMilliseconds: Int64 { min(3_600_000, idleMilliseconds / 24) }
 }
 
-/// Sessions of one user, by their tokens.
+/// Sessions of one user, by their tokens, or by the name that stands for one.
 package enum SessionSubset: Sendable {
   case one(String)
+  case named(String)
   case allBut(String?)
 }
 

@@ -26,6 +26,19 @@ final class PostgresSessions: SessionStore {
     }
   }
 
+  func end(named name: String, of user: String?, app: Int64) throws(ServerError) -> String? {
+    let rows = try storage { () throws(PostgresError) in
+      try writer.database.read(SessionStatements.user(ofSessionNamed: name, of: user, app: app))
+    }
+    guard !rows.isEmpty else { return nil }
+    let owner = rows.text(0, 0)
+    try writer.write(app: app) { (transaction, _) in
+      transaction.enqueue(SessionStatements.end(named: name, app: app))
+      PostgresRegistrations.recordChange(of: owner, in: transaction)
+    }
+    return owner
+  }
+
   func extend(_ token: String, _ life: SessionLife, at now: Timestamp) throws(ServerError) {
     guard let session = try find(token) else { return }
     try writer.write(app: session.app) { (transaction, _) in

@@ -82,7 +82,7 @@ struct AdministrationTests {
   func needsTheMasterSecret() throws {
     let ana = try server.user("ana")
     let requests = [
-      ("GET", "/appdata/kid/_collections"), ("GET", "/user/kid/_sessions"),
+      ("GET", "/appdata/kid/_collections"), ("GET", "/user/kid/_sessions?user=another"),
       ("PUT", "/user/kid/\(ana.id)/_password"), ("POST", "/user/kid/\(ana.id)/_restore"),
     ]
     for (method, path) in requests {

@@ -92,6 +92,36 @@ import Testing
     #expect(after?["lmt"] != before?["lmt"])
   }
 
+  @Test("are shown to their user, who ends one of them and none of another user's")
+  func ownSessions() throws {
+    let (ana, eve) = (try server.user("ana"), try server.user("eve"))
+    let login = try Self.logIn(server, as: "ana", password: "pass").expect(200)
+    let token = try #require(login.json["_kmd"]?["authtoken"]?.stringValue)
+    let device = TestServer.Who.user(id: ana.id, token: token)
+    let path = "/user/kid/_sessions"
+    let answer = try server.send(as: ana, "GET", path).expect(200)
+    let list = answer.json.arrayValue ?? []
+    #expect(list.count == 2 && list.allSatisfy { $0["user"]?.stringValue == ana.id })
+    #expect(!answer.text.contains(token))
+    let other = list.first { $0["isCurrent"] == nil }?["_id"]?.stringValue
+    let name = try #require(other)
+    #expect(list.filter { $0["isCurrent"] == true }.count == 1)
+    // What is known of the session in memory ends, too.
+    try server.send(as: device, "GET", "/user/kid/_me").expect(200)
+    try server.send(as: eve, "DELETE", "\(path)/\(name)").expect(404)
+    #expect(try server.send(as: eve, "GET", "\(path)?user=\(ana.id)").status == 401)
+    #expect(try server.send(as: .app, "GET", path).status == 401)
+    try server.send(as: ana, "DELETE", "\(path)/\(name)").expect(204)
+    try server.send(as: device, "GET", "/user/kid/_me").expect(401)
+    try server.send(as: ana, "GET", "/user/kid/_me").expect(200)
+    try server.send(as: ana, "DELETE", "\(path)/\(name)").expect(404)
+    let last = try server.send(as: .master, "GET", "\(path)?user=\(ana.id)").json
+    let id = try #require(last.arrayValue?.first?["_id"]?.stringValue)
+    try server.send(as: .master, "DELETE", "\(path)/\(id)?user=\(eve.id)").expect(404)
+    try server.send(as: .master, "DELETE", "\(path)/\(id)").expect(204)
+    try server.send(as: ana, "GET", "/user/kid/_me").expect(401)
+  }
+
   private static func logIn(_ server: TestServer, as name: String, password: String) throws
     -> HTTPAnswer
   {
