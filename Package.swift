@@ -80,6 +80,8 @@ let package = Package(
       cSettings: [
         .define("HAVE_ARPA_INET_H"), .define("HAVE_NETINET_IN_H"), .define("NDEBUG"),
       ] + olderDebugInformation),
+    // A table that scripts/generate_collation.py makes.
+    .target(name: "CCollation", exclude: ["COPYING"], cSettings: olderDebugInformation),
     .systemLibrary(name: "CPCRE2", providers: [.apt(["libpcre2-dev"])]),
     .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
     .systemLibrary(
@@ -91,6 +93,7 @@ let package = Package(
     // The rooms, from the ground up.
     room("KVBase", looksInto: ["CSystem", "CDigest"]),
     room("KVJSON", looksInto: ["CJansson", "CScan", "KVBase"]),
+    room("KVCollation", looksInto: ["CCollation"]),
     room("KVQuery", looksInto: ["CPCRE2", "KVJSON", "CScan", "CSystem", "KVBase"]),
     room("KVModels", looksInto: ["KVJSON", "KVBase"], small),
     room("KVSQLite", looksInto: ["CSQLite", "CXXHash", "KVQuery", "KVJSON", "KVBase"]),
@@ -183,6 +186,9 @@ let package = Package(
       path: "Tests/KVTestSupport",
       swiftSettings: house),
     tests(of: "KVBase"),
+    .testTarget(
+      name: "KVCollationTests", dependencies: ["KVCollation"], exclude: ["root-order.txt"],
+      swiftSettings: house),
     tests(of: "KVJSON"),
     tests(of: "KVModels", with: ["KVJSON", "KVBase"]),
     tests(of: "KVQuery", with: ["KVJSON"]),
