@@ -106,11 +106,15 @@ final class PostgresDatabase: Sendable {
   private static let beginSnapshot: SQL = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
   /// Runs `body` in a transaction that reads one state of the database; `body` may run again.
+  ///
+  /// `body` may work on the rows for as long as its request may: the transaction locks nothing that others wait for. The
+  /// longest time that a request can be given ends what a lost server leaves behind.
   func snapshot<R>(
     _ body: (PostgresConnection) throws(PostgresError) -> R
   ) throws(PostgresError) -> R {
     try repeating(silence: silence) { (connection) throws(PostgresError) in
       connection.enqueue(Self.beginSnapshot)
+      connection.enqueue("SET LOCAL idle_in_transaction_session_timeout = '1h'")
       return try Self.ending(connection) { () throws(PostgresError) in try body(connection) }
     }
   }

@@ -34,6 +34,25 @@ import Testing
     }
   }
 
+  @Test(
+    "Work on the rows of a snapshot may take as long as a request, a write that holds locks ten seconds"
+  )
+  func idleTimes() throws {
+    let database = PostgresDatabase(storage, connections: 1, isDurable: true)
+    let limit: SQL =
+      "SELECT extract(epoch FROM current_setting('idle_in_transaction_session_timeout')::interval)::int8"
+    #expect(
+      try database.snapshot { (connection) throws(PostgresError) in
+        try connection.run(limit).int64(0, 0)
+      } == 3600)
+    #expect(
+      try database.write { (connection) throws(PostgresError) in
+        try connection.run(limit).int64(0, 0)
+      } isCommitted: { (_) throws(PostgresError) in
+        false
+      } == 10)
+  }
+
   private func writer() throws -> (AppWriter, app: Int64) {
     let database = PostgresDatabase(storage, connections: 4, isDurable: true)
     let app = try database.read("SELECT number FROM app").int64(0, 0)
