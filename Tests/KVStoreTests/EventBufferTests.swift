@@ -1,3 +1,6 @@
+import KVBase
+import KVSync
+import KVTestSupport
 import Testing
 
 @testable import KVStore
@@ -25,6 +28,31 @@ import Testing
     #expect(await buffer.next() == -1)
     buffer.send(4)
     #expect(await buffer.next() == 4)
+  }
+
+  @Test("A task that is cancelled while it reads the state stops the sender")
+  func cancelledWhileReading() async throws {
+    let backend = try Backend()
+    let client = try backend.client("client")
+    let isStopped = Monitor(false)
+    let (reading, read) = AsyncStream.makeStream(of: Void.self)
+    let mayReturn = Gate()
+    let source = SignalledSource(EventBuffer<Void>.signals(), of: client) {
+      () throws(StoreError) -> Int? in
+      read.yield()
+      mayReturn.wait()
+      throw .taskCancelled
+    } end: {
+      isStopped.withLock { $0 = true }
+    }
+    let task = Task { try await source.next() }
+    for await _ in reading { break }
+    task.cancel()
+    mayReturn.open()
+    #expect(try await task.value == nil)
+    #expect(isStopped.withLock { $0 })
+    withExtendedLifetime(source) {}
+    await client.close()
   }
 
   @Test("Ending stops the sender, once, also after the end")

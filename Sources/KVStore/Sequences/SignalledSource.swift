@@ -34,6 +34,8 @@ final class SignalledSource<State: Sendable>: Sendable {
         }
         if let state { return state }
       } catch {
+        // A cancellation during the read does not end the signals by itself, and the loop will not ask again.
+        signals.end()
         guard error.code == .cancelled || error.code == .misuse else { throw error }
         return nil
       }
