@@ -95,7 +95,8 @@ import Testing
     for (coding, status) in [
       ("gzip", 415), ("br", 415), ("gzip, identity", 415), ("identity", 201),
     ] {
-      let answers = try exchange(server, Self.post("\(Self.length)\r\nContent-Encoding: \(coding)"))
+      let answers = try exchange(
+        server, Self.post("Connection: close\r\n\(Self.length)\r\nContent-Encoding: \(coding)"))
       #expect(answers.first?.status == status, "\(coding)")
       #expect(answers.first?.headers["cache-control"] == "no-store")
       #expect(answers.first?.headers["x-content-type-options"] == "nosniff")

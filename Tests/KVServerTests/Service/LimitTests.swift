@@ -57,7 +57,8 @@ import Testing
 
   @Test("answer broken HTTP with 400 or by hanging up, and go on")
   func brokenHTTP() throws {
-    let server = try TestServer()
+    // The HTTP library may miss the end of what has no line, if it comes with it: that connection ends as an idle one.
+    let server = try TestServer { $0.limits.requestSeconds = 5 }
     // With the status of the answer; nil: the connection ends without one, since no line of it says what it wants.
     let messages: [(text: String, status: Int?)] = [
       ("\r\n\r\nHELLO\r\n\r\n", nil), ("HELLO\r\n\r\n", nil), ("GET\r\n\r\n", nil),
