@@ -111,7 +111,7 @@ import Testing
       "a$", "[a-z]$", #"\ba+$"#, "(?i)A$", "^a+$", "^(?:a|b)", "a{10}$", "[^a]", #"a+(?=\z)"#,
     ])
   func longTexts(pattern: String) throws {
-    let text = String(repeating: "a", count: 3 << 20)
+    let text = String(repeating: "a", count: 1 << 20)
     #expect(try Regex(pattern).matches(text) == (pattern != "[^a]"))
   }
 

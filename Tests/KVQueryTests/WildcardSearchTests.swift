@@ -30,9 +30,9 @@ import Testing
     #expect(WildcardSearch(pattern, []) == nil)
   }
 
-  @Test("is linear in texts of many megabytes")
+  @Test("is linear in long texts")
   func longTexts() throws {
-    let text = Array(String(repeating: "ab cä", count: 400_000).utf8)
+    let text = Array(String(repeating: "ab cä", count: 60_000).utf8)
     let patterns = [
       ".*cat.*", "cat", "^cat", "cat$", "cat|dog|cow", "^(?:cat|dog)$(?!\\n)", ".*cat$(?!\\n)",
       "b.*c.*cat",

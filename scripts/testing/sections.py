@@ -68,11 +68,11 @@ PYTHON = (*LIBRARY, "bindings/python", *SERVER_SCRIPTS)
 #: Runs the samples of docs/cli.md, as the section readme does with those of other pages.
 CLI_SAMPLES = "bindings/python/tests/test_cli_manual.py"
 
-#: Each sanitizer has a build of its own, which no other build disturbs. A room is compiled as a
-#: whole and with line numbers only, which costs a quarter less; with threads, since SwiftPM looks
-#: for an object of each file.
+#: Each kind of build has a directory of its own, which no other build disturbs. A room is compiled as a
+#: whole, which costs a quarter less; with threads, since SwiftPM looks for an object of each file.
 WHOLE = "-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2"
 LINES = "-Xswiftc -gline-tables-only"
+PLAIN = f"-debug-info-format none {WHOLE} --scratch-path build/swift-tests"
 ADDRESS = f"--sanitize=address {WHOLE} {LINES} --scratch-path build/swift-address"
 THREAD = f"--sanitize=thread {WHOLE} {LINES} --scratch-path build/swift-thread"
 RUN = "--skip-build --disable-xctest"
@@ -136,12 +136,12 @@ SECTIONS = [
         "swift",
         "Swift tests, without a sanitizer; the stored inputs of the fuzzers",
         "what a room does wrong, at the lowest place that shows it",
-        [f"swift test {RUN}"],
+        [f"swift test {PLAIN} {RUN}"],
         SWIFT_TESTS,
-        build=["swift build --build-tests --quiet"],
+        build=[f"swift build --build-tests {PLAIN} --quiet"],
         limit=2400,
         env=rounds(worlds=10, follow_worlds=20, query_runs=2),
-        builds_in=".build",
+        builds_in="build/swift-tests",
     ),
     Section(
         "threads",
@@ -203,13 +203,13 @@ SECTIONS = [
         "The server's tests of the store, on PostgreSQL, and 200 queries",
         "statements, locks and lost connections of PostgreSQL",
         [
-            f"scripts/with-postgres swift test {RUN} --filter {STORE_SUITES}",
+            f"scripts/with-postgres swift test {PLAIN} {RUN} --filter {STORE_SUITES}",
             f"scripts/with-postgres {VENV_PYTHON} Tests/Differential/differential.py 200",
         ],
         (*SWIFT_TESTS, "Tests/Differential", *SERVER_SCRIPTS),
-        build=["swift build --build-tests --quiet"],
+        build=[f"swift build --build-tests {PLAIN} --quiet"],
         env=POSTGRES | FEW_ROUNDS,
-        builds_in=".build",
+        builds_in="build/swift-tests",
     ),
     Section(
         "worlds",
@@ -252,12 +252,12 @@ SECTIONS = [
         "postgres-all",
         "All of the server's tests, on PostgreSQL",
         "parts of the server that hardly touch the store and still depend on it",
-        [f"scripts/with-postgres swift test {RUN} --filter KVServerTests"],
+        [f"scripts/with-postgres swift test {PLAIN} {RUN} --filter KVServerTests"],
         SWIFT_TESTS,
-        build=["swift build --build-tests --quiet"],
+        build=[f"swift build --build-tests {PLAIN} --quiet"],
         tier=Tier.ALL,
         env=POSTGRES | FEW_ROUNDS,
-        builds_in=".build",
+        builds_in="build/swift-tests",
     ),
     Section(
         "sanitized",
