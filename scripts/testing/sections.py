@@ -68,8 +68,9 @@ PYTHON = (*LIBRARY, "bindings/python", *SERVER_SCRIPTS)
 #: Runs the samples of docs/cli.md, as the section readme does with those of other pages.
 CLI_SAMPLES = "bindings/python/tests/test_cli_manual.py"
 
-#: Each kind of build has a directory of its own, which no other build disturbs. A room is compiled as a
-#: whole, which costs a quarter less; with threads, since SwiftPM looks for an object of each file.
+#: Each kind of build has a directory of its own, which no other build disturbs. A room is compiled
+#: as a whole, which costs a quarter less; with threads, since SwiftPM looks for an object of each
+#: file.
 WHOLE = "-Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2"
 LINES = "-Xswiftc -gline-tables-only"
 PLAIN = f"-debug-info-format none {WHOLE} --scratch-path build/swift-tests"

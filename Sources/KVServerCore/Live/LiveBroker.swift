@@ -343,7 +343,7 @@ final class LiveBroker: Sendable {
   /// The same for the session of a group whose name this is: see `SessionSummary`.
   func refuse(sessionNamed name: String, group: String) {
     end(where: {
-      $0.poll.group == group && NewSession.hash($0.poll.token).hasSameBytes(as: name)
+      $0.poll.group == group && SessionToken.hash($0.poll.token).hasSameBytes(as: name)
     }) { waiting, _ in
       wire.refusal(ofGroup: waiting.poll.group)
     }

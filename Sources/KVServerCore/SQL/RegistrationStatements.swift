@@ -49,7 +49,7 @@ package enum RegistrationStatements<Piece: SQLPiece> {
   ) -> Piece {
     """
     INSERT INTO live (app, \(user), device, collection, session, seen)
-    VALUES (\(bind: app), \(bind: id), \(bind: device), '', \(bind: NewSession.hash(token)),
+    VALUES (\(bind: app), \(bind: id), \(bind: device), '', \(bind: SessionToken.hash(token)),
       \(bind: now))
     ON CONFLICT (app, \(user), device, collection)
     DO UPDATE SET session = excluded.session, seen = excluded.seen
@@ -69,9 +69,9 @@ package enum RegistrationStatements<Piece: SQLPiece> {
   package static func devices(of id: String, app: Int64, in sessions: SessionSubset) -> Piece {
     let isWanted: Piece =
       switch sessions {
-      case .one(let token): "session = \(bind: NewSession.hash(token))"
+      case .one(let token): "session = \(bind: SessionToken.hash(token))"
       case .named(let name): "session = \(bind: name)"
-      case .allBut(let token?): "session <> \(bind: NewSession.hash(token))"
+      case .allBut(let token?): "session <> \(bind: SessionToken.hash(token))"
       case .allBut(nil): "true"
       }
     return """

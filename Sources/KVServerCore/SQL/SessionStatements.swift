@@ -16,7 +16,7 @@ package enum SessionStatements<Piece: SQLPiece> {
   package static func find(_ token: String) -> Piece {
     """
     SELECT s.app, s.\(user), s.generation, s.expires FROM \(valid)
-    WHERE s.token = \(bind: NewSession.hash(token))
+    WHERE s.token = \(bind: SessionToken.hash(token))
     """
   }
 
@@ -46,7 +46,7 @@ package enum SessionStatements<Piece: SQLPiece> {
   }
 
   package static func end(_ token: String) -> Piece {
-    "DELETE FROM session WHERE token = \(bind: NewSession.hash(token))"
+    "DELETE FROM session WHERE token = \(bind: SessionToken.hash(token))"
   }
 
   /// Lets a session that is used end later, if that is later at all, but not after the longest that it may last.
@@ -58,7 +58,7 @@ package enum SessionStatements<Piece: SQLPiece> {
       """
     return """
       UPDATE session SET expires = \(end)
-      WHERE token = \(bind: NewSession.hash(token)) AND expires > \(bind: now.milliseconds) AND expires < \(end)
+      WHERE token = \(bind: SessionToken.hash(token)) AND expires > \(bind: now.milliseconds) AND expires < \(end)
       """
   }
 
@@ -76,7 +76,7 @@ package enum SessionStatements<Piece: SQLPiece> {
   ) -> Piece {
     """
     INSERT INTO session (token, app, \(user), expires, generation, began)
-    SELECT \(bind: NewSession.hash(session.token)), app, id, \(bind: session.expires), generation,
+    SELECT \(bind: SessionToken.hash(session.token)), app, id, \(bind: session.expires), generation,
       \(bind: session.began)
     FROM account WHERE app = \(bind: app) AND id = \(bind: id)
       AND generation = \(bind: generation) AND NOT disabled
@@ -87,7 +87,7 @@ package enum SessionStatements<Piece: SQLPiece> {
   package static func endAll(of id: String, app: Int64, but token: String?) -> [Piece] {
     let account: Piece = "app = \(bind: app) AND id = \(bind: id)"
     let own: Piece = "app = \(bind: app) AND \(user) = \(bind: id)"
-    let kept = NewSession.hash(token ?? "")
+    let kept = SessionToken.hash(token ?? "")
     return [
       """
       UPDATE account SET generation = generation + 1, ended = \(bind: Timestamp.now().milliseconds)

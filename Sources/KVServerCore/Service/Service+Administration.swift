@@ -49,7 +49,7 @@ extension Service {
     let found = try store.sessions.list(
       app: call.app.number, user: user, after: call["after"],
       limit: min(limit, Self.maxSessions))
-    let own = call.token.map(NewSession.hash)
+    let own = call.token.map(SessionToken.hash)
     let list = found.map { session in
       let end = session.expires.map { Timestamp(milliseconds: $0).description }
       var object: JSONObject = [

@@ -13,7 +13,7 @@ extension Service {
     let isKnown = isRegistered(group, device: device, broker: broker)
     try store.registrations.register(
       device, of: user, app: call.app.number, session: token, at: now)
-    let session = NewSession.hash(token)
+    let session = SessionToken.hash(token)
     if let dropped = broker.members({
       $0.register(group, device: device, session: session, at: now)
     }) {
@@ -271,7 +271,7 @@ extension Service {
     broker: LiveBroker, app: Int64
   ) {
     let now = settings.liveClock()
-    let session = token.map(NewSession.hash) ?? ""
+    let session = token.map(SessionToken.hash) ?? ""
     let overdue = broker.members {
       $0.recordActivity(group, device: device, session: session, at: now)
     }

@@ -97,13 +97,10 @@ package struct NewSession: Sendable {
 
   /// `life` nil: it lasts until it is ended.
   package init(_ life: SessionLife?, at now: Timestamp = .now()) {
-    token = hexText(randomBytes(32))
+    token = SessionToken.random()
     began = now.milliseconds
     expires = life.map {
       now.milliseconds &+ min($0.idleMilliseconds, $0.longestMilliseconds)
     }
   }
-
-  /// What a token is stored under.
-  package static func hash(_ token: String) -> String { hexText(SHA256.hash(token.utf8)) }
 }

@@ -65,7 +65,7 @@ struct CollectionState: Sendable {
     let form: SQLForm
     let name: String
     switch claim {
-    case .session(let token): (form, name) = (getBySession, NewSession.hash(token))
+    case .session(let token): (form, name) = (getBySession, SessionToken.hash(token))
     case .principal(.user(let user)): (form, name) = (getByUser, user)
     case .principal(.app), .principal(.master): (form, name) = (getByOthers, "")
     }
@@ -73,7 +73,7 @@ struct CollectionState: Sendable {
   }
 
   private static let getBySession = getForm(
-    for: .session(token: "who"), name: NewSession.hash("who"))
+    for: .session(token: "who"), name: SessionToken.hash("who"))
   private static let getByUser = getForm(for: .principal(.user(id: "who")), name: "who")
   private static let getByOthers = getForm(for: .principal(.master), name: "who")
 

@@ -15,7 +15,7 @@ import Testing
     database = try testDatabase(in: directory)
     try database.write { (connection: borrowing Connection) throws(SQLiteError) in
       try connection.execute(
-        "INSERT INTO session (token, app, user) VALUES ('\(NewSession.hash("alive"))', 1, 'ana')")
+        "INSERT INTO session (token, app, user) VALUES ('\(SessionToken.hash("alive"))', 1, 'ana')")
     }
     registrations = LiveRegistrations(database)
   }
