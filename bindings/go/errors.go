@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // An Error describes a failure. Members that do not apply are zero; offsets and indexes are then -1.
@@ -34,14 +36,28 @@ type Error struct {
 func (e *Error) Error() string {
 	text := "kvstore: " + e.where()
 	if e.Message != "" {
-		text = fmt.Sprintf("kvstore: %s (%s)", e.Message, e.where())
+		text = fmt.Sprintf("kvstore: %s (%s)", strings.TrimSuffix(e.Message, "."), e.where())
+		if strings.HasSuffix(e.Message, ".") {
+			text += "."
+		}
 	}
 	for _, said := range []string{e.Description, e.Debug} {
 		if said != "" && !strings.Contains(e.Message, said) {
-			text += ": " + said
+			text = joined(text, said)
 		}
 	}
 	return text
+}
+
+// joined adds what else was said: a sentence after a sentence, anything else after a colon.
+func joined(text, said string) string {
+	if first, _ := utf8.DecodeRuneInString(said); unicode.IsLower(first) {
+		return strings.TrimSuffix(text, ".") + ": " + said
+	}
+	if strings.ContainsAny(text[len(text)-1:], ".!?") {
+		return text + " " + said
+	}
+	return text + ": " + said
 }
 
 // where returns the name of the status and the facts about the place of the error.

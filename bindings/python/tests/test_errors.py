@@ -47,6 +47,25 @@ def test_an_error_has_all_members() -> None:
     assert (error.position, error.code) == (9, 7)
 
 
+@pytest.mark.parametrize(
+    ("message", "description", "debug", "text"),
+    [
+        ("It failed.", None, None, "It failed (KV_SERVER)."),
+        ("It failed.", "No.", "the reason", "It failed (KV_SERVER). No: the reason"),
+        ("It failed.", "No.", "A reason.", "It failed (KV_SERVER). No. A reason."),
+        ("It failed.", "the reason", None, "It failed (KV_SERVER): the reason"),
+        ("refused", "No.", "5 of 6", "refused (KV_SERVER): No. 5 of 6"),
+        ("", "No.", "the reason", "KV_SERVER: No: the reason"),
+    ],
+)
+def test_what_the_backend_said_follows_as_a_sentence(
+    message: str, description: str | None, debug: str | None, text: str
+) -> None:
+    details = {"message": message, "description": description, "debug": debug}
+    error = error_from_json({"status": 23, "name": "KV_SERVER", **details})
+    assert str(error) == text
+
+
 def test_what_the_message_says_already_is_not_said_again() -> None:
     error = error_from_json(b'{"status":23,"name":"KV_SERVER","message":"d: g","debug":"g"}')
     assert str(error) == "d: g (KV_SERVER)"

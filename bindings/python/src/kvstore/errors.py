@@ -66,12 +66,22 @@ class KVError(Exception):
         }
         parts = [words.format(fact) for words, fact in facts.items() if fact is not None]
         where = ", ".join([self.name, *parts])
-        text = f"{self.message} ({where})" if self.message else where
-        words = (self.description, self.debug)
-        return ": ".join([text, *(said for said in words if said and said not in self.message)])
+        stop = "." if self.message.endswith(".") else ""
+        text = f"{self.message.removesuffix('.')} ({where}){stop}" if self.message else where
+        for said in (self.description, self.debug):
+            if said and said not in self.message:
+                text = _joined(text, said)
+        return text
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
+
+
+def _joined(text: str, said: str) -> str:
+    """Add what else was said: a sentence after a sentence, anything else after a colon."""
+    if said[0].islower():
+        return f"{text.removesuffix('.')}: {said}"
+    return f"{text} {said}" if text.endswith((".", "!", "?")) else f"{text}: {said}"
 
 
 class MisuseError(KVError, RuntimeError):
