@@ -99,39 +99,68 @@ static void *nest(void *unused) {
   return NULL;
 }
 
-static void endless_formats(void) {
+static void on_small_stack(void *(*work)(void *)) {
   pthread_attr_t small;
   pthread_t thread;
   pthread_attr_init(&small);
   pthread_attr_setstacksize(&small, 512 << 10);
-  NUMBER(0, pthread_create(&thread, &small, nest, NULL));
+  NUMBER(0, pthread_create(&thread, &small, work, NULL));
   pthread_join(thread, NULL);
   pthread_attr_destroy(&small);
 }
 
-/* docs/limits.md: the format itself is the first level. */
-static void fifty_levels(void) {
-  kv_query *query = NULL;
-  char *open = repeated("", "(", 49, "a = 1"), *format = repeated(open, ")", 49, "");
-  OK(kv_query_from_format(format, NULL, 0, NULL, 0, &query, &error));
-  kv_query_free(query);
-  free(open);
-  free(format);
-  open = repeated("", "(", 50, "a = 1");
-  format = repeated(open, ")", 50, "");
-  kv_error *why = NULL;
-  NUMBER(KV_INVALID, kv_query_from_format(format, NULL, 0, NULL, 0, &query, &why));
-  CHECK(strstr(kv_error_message(why), "the limit is 50 levels") != NULL);
-  kv_error_free(why);
-  free(open);
-  free(format);
+static void endless_formats(void) { on_small_stack(nest); }
+
+/* docs/limits.md: to read, print and evaluate what nests as deep as it may, a small stack is enough. */
+static void *nest_a_hundred(void *unused) {
+  static const char *const parts[][5] = {
+      {"", "(", "a == 1", ")", ""},
+      {"", "a == 1 AND NOT (", "b == 1", ")", ""},
+      {"a IN ", "{", "1", "}", ""},
+      {"", "abs(1 + a * ", "a", ")", " > 0"},
+      {"", "TERNARY(a == 1, ", "1", ", 2)", " == 1"},
+      {"", "SUBQUERY(a, $x, ", "a == 1", ").@count > 0", ""},
+  };
+  kv_client *client = local_client(NULL, "");
+  kv_store *store = opened_store(client, "things", "sync");
+  (void)unused;
+  OK(kv_store_save(store, "{\"a\":1}", KV_NUL_TERMINATED, NULL, NULL, NULL, &error));
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    for (int levels = 100; levels <= 101; levels++) {
+      char *open = repeated(parts[i][0], parts[i][1], levels, parts[i][2]);
+      char *closed = repeated(open, parts[i][3], levels, parts[i][4]);
+      char *json = NULL;
+      kv_query *query = NULL;
+      int64_t count = -1;
+      kv_error *why = NULL;
+      kv_status status = kv_query_from_format(closed, NULL, 0, NULL, 0, &query, &why);
+      NUMBER(levels <= 100 ? KV_OK : KV_INVALID, status);
+      if (status == KV_OK) {
+        OK(kv_store_count(store, query, NULL, &count, &error));
+        kv_query_json(query, &json, NULL, NULL);
+        kv_free(json);
+        OK(kv_query_format(query, &json, NULL, &error));
+        kv_free(json);
+      } else {
+        CHECK(strstr(kv_error_message(why), "the limit is 100 levels") != NULL);
+      }
+      kv_error_free(why);
+      kv_query_free(query);
+      free(open);
+      free(closed);
+    }
+  }
+  OK(kv_client_close(client));
+  return NULL;
 }
+
+static void hundred_levels(void) { on_small_stack(nest_a_hundred); }
 
 int main(void) {
   RUN("a format selects, and comes back as a format", formats_select);
   RUN("arguments are values, whatever they look like", arguments_are_values);
   RUN("what is no format, or lacks its arguments, is refused", bad_formats);
-  RUN("fifty levels are the limit", fifty_levels);
+  RUN("a hundred levels are the limit, with a small stack", hundred_levels);
   RUN("100,000 levels end before a small stack does", endless_formats);
   return finish();
 }

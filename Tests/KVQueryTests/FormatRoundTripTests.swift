@@ -41,9 +41,10 @@ import Testing
       "a = 1" + String(repeating: " - -b", count: 900),
       "a ** 2" + String(repeating: " * b ** 2", count: 400) + " = 1",
       nested("NOT a = 1 AND b = 2 OR c = 3"), nested("a + b * -c = 1"), nested("NONE a = 1"),
-      nested("(a = {1, {2, {3}}})", depth: 45),
-      String(repeating: "NOT (", count: 49) + "a = 1 AND b = 2" + String(repeating: ")", count: 49),
-      nested("a BETWEEN {1, 2} AND b = 1", depth: 48),
+      nested("(a = {1, {2, {3}}})", depth: 96),
+      String(repeating: "NOT (", count: 100) + "a = 1 AND b = 2"
+        + String(repeating: ")", count: 100),
+      nested("a BETWEEN {1, 2} AND b = 1", depth: 99),
       "SUBQUERY(a, $b%%\\x20\\x2dc, $b%%\\x20\\x2dc.d = 1).@count = 1",
     ])
   func depth(format: String) throws {
@@ -72,13 +73,13 @@ import Testing
       #expect(again.filter == query.filter)
       #expect(try Query(filter: query.filterText).filterText == query.filterText)
     }
-    for deep in [Self.nested("a = 1", depth: 50), Self.nested("a BETWEEN {1, 2}")] {
+    for deep in [Self.nested("a = 1", depth: 101), Self.nested("a BETWEEN {1, 2}")] {
       #expect(throws: QueryError.self) { try Query(format: deep) }
     }
   }
 
   /// As many parentheses as a format may have: alternating, so that none can be left out.
-  private static func nested(_ inner: String, depth: Int = 49) -> String {
+  private static func nested(_ inner: String, depth: Int = 100) -> String {
     var text = inner
     for level in 0..<depth { text = level % 2 == 0 ? "x = 1 AND (\(text))" : "x = 1 OR (\(text))" }
     return text

@@ -4,8 +4,8 @@ internal import KVJSON
 enum FilterParser {
   typealias Trail = [QueryDecodingError.Step]
 
-  /// The depth to which a filter may be nested, values included.
-  static let maximumDepth = 200
+  /// The depth to which a filter may be nested, values included: what the deepest predicate format becomes fits.
+  static let maximumDepth = 300
   /// The depth of a filter or an argument in a predicate format, whose levels use the rest: two for each.
   static let maximumDepthInFormat = maximumDepth - 2 * FormatParser.maximumDepth - 10
 

@@ -4,35 +4,42 @@ internal import KVJSON
 extension FormatParser {
   // MARK: Arithmetic
 
-  mutating func sum() throws(QueryError) -> Node {
-    try leftward(["+": .add, "-": .subtract]) { parser throws(QueryError) in try parser.product() }
-  }
+  private static let ranked: [String: (function: Expression.Function, rank: Int)] = [
+    "+": (.add, 0), "-": (.subtract, 0), "*": (.multiply, 1), "/": (.divide, 1), "**": (.power, 2),
+  ]
 
-  private mutating func product() throws(QueryError) -> Node {
-    try leftward(["*": .multiply, "/": .divide]) { parser throws(QueryError) in
-      try parser.power()
-    }
-  }
-
-  private mutating func power() throws(QueryError) -> Node {
-    try leftward(["**": .power]) { parser throws(QueryError) in try parser.signed() }
-  }
-
-  /// Operators of one strength, from left to right.
-  private mutating func leftward(
-    _ functions: [String: Expression.Function],
-    _ part: (inout FormatParser) throws(QueryError) -> Node
-  ) throws(QueryError) -> Node {
-    let at = start
-    var node = try part(&self)
-    while case .symbol(let symbol) = token, let function = functions[symbol] {
+  /// Operands and operators. Those of one rank are joined from left to right, those of a higher rank first.
+  mutating func arithmetic() throws(QueryError) -> Node {
+    var operands: [Expression] = []
+    var waiting: [(function: Expression.Function, rank: Int)] = []
+    var at = start
+    var node = try signed()
+    while case .symbol(let symbol) = token, let found = Self.ranked[symbol] {
       try countStep()
+      operands.append(try expression(node, at))
+      Self.join(&operands, &waiting, from: found.rank)
+      waiting.append(found)
       try advance()
-      let rightAt = start
-      let right = try expression(try part(&self), rightAt)
-      node = .expression(.function(function, [try expression(node, at), right]))
+      at = start
+      node = try signed()
     }
-    return node
+    guard !waiting.isEmpty else { return node }
+    operands.append(try expression(node, at))
+    Self.join(&operands, &waiting, from: 0)
+    return .expression(operands[0])
+  }
+
+  /// Joins the last operands as long as the operator between them has this rank or a higher one.
+  private static func join(
+    _ operands: inout [Expression],
+    _ waiting: inout [(function: Expression.Function, rank: Int)], from rank: Int
+  ) {
+    while let last = waiting.last, last.rank >= rank, let right = operands.popLast(),
+      let left = operands.popLast()
+    {
+      waiting.removeLast()
+      operands.append(.function(last.function, [left, right]))
+    }
   }
 
   private mutating func signed() throws(QueryError) -> Node {
@@ -110,33 +117,56 @@ extension FormatParser {
     let position = start
     let upper = name.uppercased()
     try advance()
+    if let constant = Self.constant(upper) { return constant }
+    guard isNext("(") else { return .expression(try key(name, at: position)) }
     switch upper {
-    case "TRUEPREDICATE": return .predicate(.everything)
-    case "FALSEPREDICATE": return .predicate(.nothing)
-    case "TRUE", "YES": return .expression(.constant(.bool(true)))
-    case "FALSE", "NO": return .expression(.constant(.bool(false)))
-    case "NIL", "NULL": return .expression(.constant(.null))
-    case "SELF": return .expression(.current)
-    case "FILTER" where isNext("("): return .predicate(try filter())
-    case "SUBQUERY" where isNext("("): return .expression(try subquery())
-    case "TERNARY" where isNext("("): return .expression(try ternary())
-    case "CAST" where isNext("("): return .expression(try cast())
-    case "NOW" where isNext("("): return .expression(try moment())
-    case "RANDOM" where isNext("("), "RANDOMN" where isNext("("):
+    case "FILTER": return .predicate(try filter())
+    case "SUBQUERY": return .expression(try subquery())
+    case "TERNARY": return .expression(try ternary())
+    case "CAST": return .expression(try cast())
+    case "NOW": return .expression(try moment())
+    default: return .expression(try call(try function(name, at: position)))
+    }
+  }
+
+  /// What a word that is a value stands for; nil if it is not one. `word` is in upper case.
+  @inline(never)
+  private static func constant(_ word: String) -> Node? {
+    switch word {
+    case "TRUEPREDICATE": .predicate(.everything)
+    case "FALSEPREDICATE": .predicate(.nothing)
+    case "TRUE", "YES": .expression(.constant(.bool(true)))
+    case "FALSE", "NO": .expression(.constant(.bool(false)))
+    case "NIL", "NULL": .expression(.constant(.null))
+    case "SELF": .expression(.current)
+    default: nil
+    }
+  }
+
+  @inline(never)
+  private func key(_ name: String, at position: Int) throws(QueryError) -> Expression {
+    try refuseReserved(name, at: position)
+    return .member(.current, RecordID(keys.name(name, in: nil)))
+  }
+
+  @inline(never)
+  private func function(
+    _ name: String, at position: Int
+  ) throws(QueryError) -> Expression.Function {
+    if let function = FormatParser.functions[name.lowercased()] { return function }
+    guard name.uppercased() != "RANDOM", name.uppercased() != "RANDOMN" else {
       throw QueryError(
-        .syntax, "\(name) has a different value each time: use an argument instead",
-        at: position)
-    default: break
+        .syntax, "\(name) has a different value each time: use an argument instead", at: position)
     }
-    if isNext("("), let function = FormatParser.functions[name.lowercased()] {
-      return .expression(try call(function))
-    }
-    guard !FormatParser.reserved.contains(upper) else {
+    try refuseReserved(name, at: position)
+    throw QueryError(.syntax, "unknown function \(name)", at: position)
+  }
+
+  private func refuseReserved(_ name: String, at position: Int) throws(QueryError) {
+    guard !FormatParser.reserved.contains(name.uppercased()) else {
       throw QueryError(
         .syntax, "\(name) is a reserved word; write #\(name) for a key", at: position)
     }
-    guard !isNext("(") else { throw QueryError(.syntax, "unknown function \(name)", at: position) }
-    return .expression(.member(.current, RecordID(keys.name(name, in: nil))))
   }
 
   private static let reserved: Set<String> = [

@@ -13,8 +13,10 @@ struct FormatParser {
     case expression(Expression)
   }
 
-  /// A level takes a dozen calls, one for each rank of operators: 256 KB of stack are enough for all.
-  static let maximumDepth = 50
+  /// The largest number of parentheses, lists and calls in one another. The ranks of operators share a loop, so that a
+  /// level takes few calls, and what does not lead to the next level is kept out of them (`@inline(never)`): 440 KB of
+  /// stack are enough for all.
+  static let maximumDepth = 100
   /// The largest number of names in a path.
   static let maximumPathLength = 100
 
@@ -28,7 +30,8 @@ struct FormatParser {
   var bound: [RecordID] = []
   private(set) var token: FormatLexer.Token
   private(set) var start: Int
-  private var depth = 0
+  /// The number of levels around what is read; the format itself is none.
+  private var depth = -1
   /// Operators and path steps of this comparison and those it is a part of: each may make the tree one level deeper.
   private var steps = 0
   private static let maxSteps = 1000
@@ -62,41 +65,47 @@ struct FormatParser {
     return try predicate(node)
   }
 
+  @inline(never)
   private func predicate(_ node: Node) throws(QueryError) -> Predicate {
     guard case .predicate(let predicate) = node else { throw expected("a comparison operator") }
     return predicate
   }
 
+  /// Parts joined by OR, each of which may be parts joined by AND. A single part stays what it is.
   mutating func disjunction() throws(QueryError) -> Node {
     depth += 1
     defer { depth -= 1 }
     guard depth <= FormatParser.maximumDepth else { throw tooDeep() }
-    return try chain(["OR", "||"], part: { parser throws(QueryError) in try parser.conjunction() })
-    {
-      Predicate.any($0)
-    }
-  }
-
-  private mutating func conjunction() throws(QueryError) -> Node {
-    try chain(["AND", "&&"], part: { parser throws(QueryError) in try parser.negation() }) {
-      Predicate.all($0)
-    }
-  }
-
-  /// Parts joined by one operator. A single part stays what it is.
-  private mutating func chain(
-    _ words: [String], part: (inout FormatParser) throws(QueryError) -> Node,
-    join: ([Predicate]) -> Predicate
-  ) throws(QueryError) -> Node {
-    let first = try part(&self)
-    guard words.contains(where: isNext) else { return first }
-    var parts = [try predicate(first)]
-    while words.contains(where: isNext) {
+    var parts: [[Predicate]] = [[]]
+    var node = try negation()
+    while let isOr = logicalOperator() {
+      try append(node, to: &parts)
+      if isOr { parts.append([]) }
       try advance()
-      let next = try part(&self)
-      parts.append(try predicate(next))
+      node = try negation()
     }
-    return .predicate(join(parts))
+    guard parts.count > 1 || !parts[0].isEmpty else { return node }
+    try append(node, to: &parts)
+    return .predicate(Self.joined(parts))
+  }
+
+  /// Whether OR comes next, or AND (false); nil: neither.
+  @inline(never)
+  private func logicalOperator() -> Bool? {
+    if isNext("OR") || isNext("||") { return true }
+    return isNext("AND") || isNext("&&") ? false : nil
+  }
+
+  @inline(never)
+  private func append(_ node: Node, to parts: inout [[Predicate]]) throws(QueryError) {
+    parts[parts.count - 1].append(try predicate(node))
+  }
+
+  /// The alternatives of which at least one is to hold, each with the parts that are to hold together.
+  @inline(never)
+  private static func joined(_ parts: [[Predicate]]) -> Predicate {
+    let alternatives = parts.map { $0.count == 1 ? $0[0] : Predicate.all($0) }
+    return alternatives.count == 1 ? alternatives[0] : .any(alternatives)
   }
 
   private mutating func negation() throws(QueryError) -> Node {
@@ -120,7 +129,7 @@ struct FormatParser {
     defer { steps = outer }
     let quantifier = try quantifier()
     let at = start
-    let left = try sum()
+    let left = try arithmetic()
     guard let operation = try comparisonOperator() else {
       guard quantifier == nil else { throw expected("a comparison operator") }
       return left
@@ -128,27 +137,38 @@ struct FormatParser {
     let leftSide = try expression(left, at)
     let options = try options(of: operation)
     let rightAt = start
-    let rightSide = try expression(try sum(), rightAt)
-    try check(rightSide, of: operation, at: rightAt)
+    let rightSide = try expression(try arithmetic(), rightAt)
+    return .predicate(
+      try built(
+        leftSide, operation, right: rightSide, at: rightAt, options: options, quantifier: quantifier
+      ))
+  }
+
+  /// The predicate of a comparison; `position` is where its right side begins.
+  @inline(never)
+  private func built(
+    _ left: Expression, _ operation: Comparison.Operator, right: Expression, at position: Int,
+    options: Comparison.Options, quantifier: (quantifier: Comparison.Quantifier, isNegated: Bool)?
+  ) throws(QueryError) -> Predicate {
+    try check(right, of: operation, at: position)
     let built: Predicate
     do throws(RegexError) {
       built =
         try lowers
         ? Lowering.comparison(
-          leftSide, operation, right: rightSide, options: options,
-          quantifier: quantifier?.quantifier)
+          left, operation, right: right, options: options, quantifier: quantifier?.quantifier)
         : .comparison(
           Comparison(
-            leftSide, operation, right: rightSide.folded, options: options,
+            left, operation, right: right.folded, options: options,
             quantifier: quantifier?.quantifier))
     } catch {
       if error.isNoMemory { throw QueryError.noMemory }
       throw QueryError(
-        .syntax, "\(error.message), at character \(error.position) of the expression", at: rightAt)
+        .syntax, "\(error.message), at character \(error.position) of the expression", at: position)
     }
     // Printed, one comparison may be several in parentheses; those must be readable as well.
     guard depth + built.groupDepth <= FormatParser.maximumDepth else { throw tooDeep() }
-    return .predicate(quantifier?.isNegated == true ? built.formatNegated : built)
+    return quantifier?.isNegated == true ? built.formatNegated : built
   }
 
   private mutating func quantifier() throws(QueryError) -> (
@@ -243,6 +263,7 @@ struct FormatParser {
   mutating func advance() throws(QueryError) { (token, start) = try lexer.next() }
 
   /// Whether the next token is this symbol or this word, in any case.
+  @inline(never)
   func isNext(_ text: String) -> Bool {
     switch token {
     case .symbol(let symbol): symbol == text
