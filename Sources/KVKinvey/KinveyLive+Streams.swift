@@ -76,7 +76,7 @@ extension KinveyLive: UserStreams {
     let rights = try LiveRights(registration)
     let names = [rights.publishKey, rights.subscribeKey, "0", channel, "0"]
     let path = "publish/" + names.map { PercentEncoding.segment($0) }.joined(separator: "/")
-    let answer = try fetch(rights, path, query: [.init("auth", token)], body: message, call: call)
+    let answer = try fetch(rights, path, query: [], token: token, body: message, call: call)
     if try answer.isPubNubSent() { return nil }
     guard try answer.pubNubRefusal() != nil else { throw foreignAnswer(answer, hiding: token) }
     return refusal(answer, "The user may not publish to this stream.")

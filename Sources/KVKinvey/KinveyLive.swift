@@ -40,7 +40,8 @@ package final class KinveyLive: LiveRemote {
     else { throw KinveyErrors.unusable(answer.head, "The backend's answer is not a registration.") }
     let rights = LiveRights(
       publishKey: publish, subscribeKey: subscribe, group: group,
-      origin: origin(json["origin"]?.stringValue))
+      origin: origin(json["origin"]?.stringValue),
+      takesHeader: answer.head["X-Kvstored-Live-Authorization"] == "header")
     return LiveRegistration(
       userId: userId, device: device, rights: rights.bytes,
       isNew: answer.head["X-Kvstored-Device"] == "new")
@@ -115,11 +116,11 @@ package final class KinveyLive: LiveRemote {
       throw StoreError(.noUser, "Nobody is logged in.")
     }
     items += [
-      .init("auth", token), .init("uuid", registration.device), .init("heartbeat", "300"),
+      .init("uuid", registration.device), .init("heartbeat", "300"),
       .init("pnsdk", "libkvstore/\(service.configuration.version)"),
     ]
     let path = "v2/subscribe/\(PercentEncoding.segment(rights.subscribeKey))/,/0"
-    let answer = try fetch(rights, path, query: items, call: call)
+    let answer = try fetch(rights, path, query: items, token: token, call: call)
     if let payload = try answer.pubNubRefusal() {
       // The session may have been renewed while the poll was held.
       if case .session(let now) = try service.userCredentials(), now != token {
@@ -143,16 +144,25 @@ package final class KinveyLive: LiveRemote {
     guard try answer.isPubNubTime() else { throw foreignAnswer(answer, hiding: nil) }
   }
 
-  /// GET, or with a body POST, at the origin.
+  /// GET, or with a body POST, at the origin. `token`: the session's, nil for none.
   func fetch(
     _ rights: LiveRights, _ path: String, query items: [KinveyEndpoint.QueryItem],
-    body: [UInt8]? = nil, call: Call
+    token: String? = nil, body: [UInt8]? = nil, call: Call
   ) throws(StoreError) -> HTTPResponse {
+    var items = items
     // Nothing of the backend's own headers: this may be somebody else's host.
     var headers = [
       HTTPHeader("Accept", "application/json"),
       HTTPHeader("User-Agent", "libkvstore/\(service.configuration.version)"),
     ]
+    if let token {
+      // Proxies log the parameters of requests, and whoever reads such a log could act as the user.
+      if rights.takesHeader {
+        headers.append(HTTPHeader("Authorization", "Kinvey \(token)"))
+      } else {
+        items.append(.init("auth", token))
+      }
+    }
     if body != nil { headers.append(HTTPHeader("Content-Type", "application/json")) }
     var request = HTTPRequest(
       body == nil ? "GET" : "POST", "\(rights.origin)/\(path)" + KinveyEndpoint.query(items),

@@ -9,6 +9,8 @@ struct LiveRights: Equatable {
   var group: String
   /// Where to poll, such as `https://ps.pndsn.com`.
   var origin: String
+  /// Whether the service reads the session's token from `Authorization`. Else it is a parameter, as PubNub has it.
+  var takesHeader = false
 }
 
 extension LiveRights {
@@ -16,12 +18,15 @@ extension LiveRights {
     guard let rights = try JSONValue.ifValid(registration.rights)?.arrayValue,
       case let texts = rights.compactMap(\.stringValue), texts.count == 4
     else { throw StoreError(.misuse, "The registration belongs to another backend.") }
-    self.init(publishKey: texts[0], subscribeKey: texts[1], group: texts[2], origin: texts[3])
+    self.init(
+      publishKey: texts[0], subscribeKey: texts[1], group: texts[2], origin: texts[3],
+      takesHeader: rights.last == true)
   }
 
   /// The rights as a registration carries them.
   var bytes: [UInt8] {
-    JSONValue.array([publishKey, subscribeKey, group, origin].map { .string($0) }).bytes
+    let texts = [publishKey, subscribeKey, group, origin].map { JSONValue.string($0) }
+    return JSONValue.array(takesHeader ? texts + [true] : texts).bytes
   }
 }
 

@@ -63,7 +63,7 @@ private final class AuthorizedBackend: Sendable {
   /// Holds a poll until there is a message, or its session has run out.
   private func poll(_ target: String) -> ScriptedReply {
     let answer = state.wait(until: .after(seconds: 300)) { state -> ScriptedReply? in
-      guard target.contains("auth=\(state.authtoken)&") else {
+      guard target.hasSuffix("auth=\(state.authtoken)") else {
         return ScriptedReply(
           403, #"{"status":403,"error":true,"payload":{"channel-groups":["g"]}}"#)
       }

@@ -23,12 +23,13 @@ import Testing
     """#
 
   private func withLive(
+    answering headers: [(name: String, value: String)] = [],
     _ reply: @escaping @Sendable (ScriptedRequest) -> ScriptedReply,
     _ body: (Backend, KinveyLive, LiveRegistration) throws -> Void
   ) throws {
     try withBackend { request in
       request.target.hasSuffix("/register-realtime")
-        ? ScriptedReply(200, Self.registered) : reply(request)
+        ? ScriptedReply(200, headers: headers, Self.registered) : reply(request)
     } run: { backend in
       let polls = PollTransport(TransportOptions(proxy: ""))
       defer { polls.close() }
@@ -80,7 +81,7 @@ import Testing
     } _: { backend, live, registration in
       let position = LivePosition("17102791234567890 4")
       let answer = try live.poll(registration, from: nil, call: Call())
-      let common = "auth=tok&uuid=dev&heartbeat=300&pnsdk=libkvstore%2F1.2.3"
+      let common = "uuid=dev&heartbeat=300&pnsdk=libkvstore%2F1.2.3&auth=tok"
       #expect(
         backend.server.requests.last?.target
           == "/v2/subscribe/sub-1/,/0?channel-group=g%201&tt=0&\(common)")
@@ -107,6 +108,27 @@ import Testing
       #expect(
         backend.server.requests.last?.target
           == "/v2/subscribe/sub-1/,/0?channel-group=g%201&tt=17102791234567890&tr=4&\(common)")
+    }
+  }
+
+  @Test("Where the backend reads the token from the header, no address has it")
+  func tokenInHeader() throws {
+    try withLive(answering: [("X-Kvstored-Live-Authorization", "header")]) { request in
+      if request.target.hasPrefix("/publish/") { return ScriptedReply(200, #"[1,"Sent","1"]"#) }
+      if request.target.hasSuffix("/publish") {
+        return ScriptedReply(200, #"{"substreamChannelName":"kid_x1.s-chat.u-u2"}"#)
+      }
+      return ScriptedReply(200, Self.message)
+    } _: { backend, live, registration in
+      _ = try live.poll(registration, from: nil, call: Call())
+      try live.send(
+        bytes("1"), to: "chat", owner: "u2", registration: registration, call: Call())
+      let requests = backend.server.requests.dropFirst()
+      #expect(requests.count == 3)
+      for request in requests {
+        #expect(request["Authorization"] == "Kinvey tok", "\(request.target)")
+        #expect(!request.target.contains("tok"), "\(request.target)")
+      }
     }
   }
 

@@ -17,6 +17,14 @@ enum Authenticator {
     }
   }
 
+  /// The token of `Kinvey token`; nil: the header is missing, or is another.
+  static func session(_ header: String?) -> String? {
+    guard let header, header.utf8.prefix(7).map({ $0 | 0x20 }).elementsEqual("kinvey ".utf8) else {
+      return nil
+    }
+    return String(Substring(header.utf8.dropFirst(7).drop { $0 == UInt8(ascii: " ") }))
+  }
+
   /// Whether a header has a secret of an app.
   static func isBasic(_ header: String?) -> Bool {
     header?.utf8.prefix(6).map { $0 | 0x20 }.elementsEqual("basic ".utf8) == true

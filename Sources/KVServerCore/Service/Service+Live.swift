@@ -31,6 +31,8 @@ extension Service {
         "subscribeKey": .string(broker.wire.subscribeKey),
         "publishKey": .string(broker.wire.publishKey), "userChannelGroup": .string(group),
       ])
+    // Then our clients keep the token out of the addresses that proxies log.
+    response.headers.append(("X-Kvstored-Live-Authorization", "header"))
     // Our clients ask then for what they missed.
     if !isKnown { response.headers.append(("X-Kvstored-Device", "new")) }
     return response
@@ -231,11 +233,17 @@ extension Service {
     }
   }
 
+  /// The token of the session that a call of PubNub's belongs to: that of the header or, as PubNub's own clients send it, the parameter
+  /// `auth`.
+  static func liveToken(_ request: Request) -> String {
+    Authenticator.session(request.headers[.authorization]) ?? request.target["auth"] ?? ""
+  }
+
   /// A poll of the user's own group, or of channels that it has subscribed to.
   private func permitted(
     _ request: Request, _ channels: [String], app: App, broker: LiveBroker
   ) throws(Refusal) -> LiveBroker.Poll {
-    let token = request.target["auth"] ?? ""
+    let token = Self.liveToken(request)
     let groups = Self.list(request.target["channel-group"] ?? "")
     let session: Session?
     do { session = try store.sessions.find(token) } catch {

@@ -110,7 +110,7 @@ extension Service {
       return LiveWire.invalid("Subscribe Key")
     }
     let (app, broker) = (served.app, served.broker)
-    let session = try store.sessions.find(head.target["auth"] ?? "")
+    let session = try store.sessions.find(Self.liveToken(head))
     return session?.app == app.number ? nil : broker.wire.refusal(of: [channel])
   }
 
@@ -124,7 +124,7 @@ extension Service {
     }
     let (app, broker) = (served.app, served.broker)
     guard publishKey == broker.wire.publishKey else { return LiveWire.invalid("Publish Key") }
-    let session = try store.sessions.find(request.target["auth"] ?? "")
+    let session = try store.sessions.find(Self.liveToken(request))
     guard let session, session.app == app.number,
       let stream = LiveStream(channel: channel, in: app.key)
     else { return broker.wire.refusal(of: [channel]) }

@@ -140,6 +140,28 @@ import Testing
     #expect(try server.send(as: .nobody, "GET", "\(base)/kid.c-notes/0?\(auth)").status == 200)
   }
 
+  @Test(
+    "The token of a poll or of a message may stand in the header, which logs of proxies do not have"
+  )
+  func tokenInHeader() throws {
+    let server = try TestServer()
+    let ana = try server.user("ana")
+    let path = "/user/kid/\(ana.id)/register-realtime"
+    let answer = try server.send(as: ana, "POST", path, body: #"{"deviceId":"device"}"#)
+    #expect(answer.headers["x-kvstored-live-authorization"] == "header")
+    let device = try LiveDevice(server, ana)
+    let poll = "/v2/subscribe/\(device.key)/,/0?channel-group=\(device.group)&tt=0"
+    #expect(try server.send(as: ana, "GET", poll).status == 200)
+    #expect(try server.send(as: .nobody, "GET", poll).status == 403)
+    let wrong = TestServer.Who.user(id: ana.id, token: "wrong")
+    #expect(try server.send(as: wrong, "GET", poll).status == 403)
+    #expect(try server.send(as: .master, "GET", poll).status == 403)
+    let key = answer.json["publishKey"]?.stringValue ?? ""
+    let publish = "/publish/\(key)/\(device.key)/0/kid.s-chat.u-\(ana.id)/0"
+    #expect(try server.send(as: ana, "POST", publish, body: "1").status == 200)
+    #expect(try server.send(as: wrong, "POST", publish, body: "1").status == 403)
+  }
+
   @Test("Time, presence and publishing are answered")
   func others() throws {
     let server = try TestServer()
