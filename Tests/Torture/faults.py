@@ -4,8 +4,10 @@ Several client processes work on a real kvstored.
 
     faults.py [SECONDS] [REPORT]
 
-Some processes share a data directory, some push by themselves. Clients and the server are killed
-at any moment and started again. At the end the network heals and everybody synchronises. Then:
+Some processes share a data directory, some push by themselves, some are synchronised in the
+background with an expression that changes, some fork. All of them count with a network store
+besides. Clients and the server are killed at any moment, between a save and its push too, and
+started again. At the end the network heals and everybody synchronises. Then:
 what was acknowledged is there (lost), each entity was made once (doubled), no queue has anything
 left (wedged), and all hold the same (divergent).
 
@@ -18,6 +20,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,7 +29,7 @@ import time
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -62,8 +65,15 @@ KINVEY = Backend(
     health="/healthz",
 )
 
-#: For each process the data directory that it works in, and whether it pushes by itself.
-PROCESSES = [("a", False), ("a", True), ("b", True), ("c", False)]
+#: For each process the data directory that it works in, whether it pushes by itself, and the type
+#: of its store.
+PROCESSES = [
+    ("a", False, "sync"),
+    ("a", True, "sync"),
+    ("b", True, "sync"),
+    ("c", False, "sync"),
+    ("d", True, "synced"),
+]
 
 
 @dataclass
@@ -100,6 +110,8 @@ class Ledger:
         #: The latest version that was tried; None: a removal was.
         self.tried: dict[str, int | None] = {}
         self.removed: set[str] = set()
+        #: How often each counter was increased at least, and at the most.
+        self.counted: dict[str, tuple[int, int]] = {}
         self.weather = 0
 
     def read(self, line: str) -> None:
@@ -114,6 +126,14 @@ class Ledger:
                 self.tried[id_] = None
             case ["removed", id_]:
                 self.removed.add(id_)
+            case ["counter", id_]:
+                self.counted[id_] = (0, 0)
+            case ["counting", id_]:
+                least, most = self.counted[id_]
+                self.counted[id_] = (least, most + 1)
+            case ["counted", id_, count]:
+                least, most = self.counted[id_]
+                self.counted[id_] = (least + int(count), most - 1 + int(count))
             case ["weather", _]:
                 self.weather += 1
             case _:
@@ -130,13 +150,23 @@ class Ledger:
             return f"{id_} has version {found['version']}, not {least}"
         return None
 
+    def counting_complaint(self, id_: str, found: dict[str, Any] | None) -> str | None:
+        """Tell what is wrong with a counter at the end; None if nothing is."""
+        least, most = self.counted[id_]
+        if found is None or not least <= found["version"] <= most:
+            return f"{id_} was increased {least} to {most} times and is {found}"
+        return None
+
 
 class Process:
     """A worker that is started again after each kill."""
 
-    def __init__(self, faults: Faults, directory: str, automatic: bool, number: int) -> None:
+    def __init__(
+        self, faults: Faults, directory: str, automatic: bool, *, store_type: str, number: int
+    ) -> None:
         """Prepare a worker's options; nothing runs yet."""
         self.faults = faults
+        self.store_type = store_type
         self.options = faults.options(directory) | {"push_automatically": automatic}
         self.number = number
         self.starts = 0
@@ -152,8 +182,10 @@ class Process:
         self.process = subprocess.Popen(
             [
                 *(sys.executable, worker, json.dumps(self.options), name, seed),
-                *(self.faults.backend.collection, self.faults.backend.key),
+                *(self.faults.backend.collection, self.faults.backend.key, self.store_type),
             ],
+            # With the children that it forks.
+            start_new_session=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -174,7 +206,8 @@ class Process:
     def kill(self) -> None:
         """Kill it, and hear what it said last."""
         if self.process is not None and self.reader is not None:
-            self.process.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
             self.reader.join()
 
 
@@ -208,14 +241,14 @@ class Faults:
             with kvstore.Client(**self.options(name) | {"host": self.server.host}) as client:
                 client.signup(name, "a password")
         self.processes = [
-            Process(self, name, automatic, number)
-            for number, (name, automatic) in enumerate(PROCESSES)
+            Process(self, name, automatic, store_type=store_type, number=number)
+            for number, (name, automatic, store_type) in enumerate(PROCESSES)
         ]
 
     @property
     def devices(self) -> list[str]:
         """The data directories."""
-        return sorted({name for name, _ in PROCESSES})
+        return sorted({name for name, _, _ in PROCESSES})
 
     def options(self, name: str) -> dict[str, Any]:
         """Give the options of a client."""
@@ -281,6 +314,9 @@ class Faults:
         for id_ in self.ledger.acknowledged:
             if complaint := self.ledger.complaint(id_, server.get(id_)):
                 self.report.lost.append(complaint)
+        for id_ in self.ledger.counted:
+            if complaint := self.ledger.counting_complaint(id_, server.get(id_)):
+                self.report.doubled.append(complaint)
         names = Counter(entity["name"] for entity in server.values())
         self.report.doubled += [name for name, count in names.items() if count > 1]
         self.report.acknowledged = len(self.ledger.acknowledged)

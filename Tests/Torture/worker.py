@@ -1,10 +1,14 @@
 """A client that is going to be killed: it saves and synchronises, whatever the network does.
 
-    worker.py OPTIONS NAME SEED [COLLECTION KEY]
+    worker.py OPTIONS NAME SEED [COLLECTION KEY TYPE]
 
 Each line that it prints is one write(2): "trying ID VERSION" before a change, "saved ID VERSION"
-once it is acknowledged, "removing ID" before and "removed ID" after a removal. `NAME` makes the
-names of its entities its own; `KEY` is the member that has their ids.
+once it is acknowledged, "removing ID" before and "removed ID" after a removal. Past the queue, with
+a network store, it increases a counter: "counter ID" once that is made, "counting ID" before and
+"counted ID COUNT" after each increase. `NAME` makes the names of its entities its own; `KEY` is the
+member that has their ids. A store of the TYPE "synced" changes what it keeps now and then.
+
+Before it opens its client it may fork, and both go on. Later a child that it forks is refused.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import json
 import os
 import random
 import sys
+from typing import Any, Literal
 
 import kvstore
 
@@ -36,11 +41,24 @@ class Worker:
     """One process with its own entities."""
 
     def __init__(
-        self, store: kvstore.Store, name: str, chance: random.Random, key: str = "_id"
+        self,
+        options: dict[str, Any],
+        name: str,
+        chance: random.Random,
+        *,
+        collection: str,
+        key: str,
+        store_type: Literal["sync", "synced"],
     ) -> None:
         """Begin without entities."""
-        self.store = store
+        self.options = options
+        self.client = kvstore.Client(**options)
+        self.store = self.client.collection(collection, store_type)
+        self.network = self.client.collection(collection, "network")
+        self.collection = collection
         self.key = key
+        self.is_synced = store_type == "synced"
+        self.counter: str | None = None
         self.name = name
         self.chance = chance
         self.made = 0
@@ -48,18 +66,18 @@ class Worker:
 
     def step(self) -> None:
         """Do one thing."""
-        action = self.chance.choices(
-            [
-                self.create,
-                self.create_many,
-                self.change,
-                self.remove,
-                self.push,
-                self.pull,
-                self.sync,
-            ],
-            [6, 1, 5, 2, 4, 2, 2],
-        )[0]
+        actions = {
+            self.create: 6,
+            self.create_many: 1,
+            self.change: 5,
+            self.remove: 2,
+            self.push: 4,
+            self.count: 3,
+            self.fork: 0.3,
+        }
+        # What a synced store keeps is read by itself.
+        actions |= {self.express: 2} if self.is_synced else {self.pull: 2, self.sync: 2}
+        action = self.chance.choices(list(actions), list(actions.values()))[0]
         try:
             action()
         except WEATHER as error:
@@ -93,6 +111,9 @@ class Worker:
         id_ = self.chance.choice(list(self.versions))
         found = self.store.get(id_)
         if found is None:
+            if self.is_synced:
+                # It was pushed, and the expression does not select it.
+                return
             raise AssertionError(f"{id_} was saved and is not there")
         version = self.versions[id_] + 1
         report("trying", id_, version)
@@ -106,8 +127,8 @@ class Worker:
         id_ = self.chance.choice(list(self.versions))
         del self.versions[id_]
         report("removing", id_)
-        self.store.remove_by_id(id_)
-        report("removed", id_)
+        if self.store.remove_by_id(id_) or not self.is_synced:
+            report("removed", id_)
 
     def push(self) -> None:
         """Push what waits."""
@@ -126,13 +147,55 @@ class Worker:
         """Push and pull."""
         self.store.sync(timeout=5, auto_pagination=True, max_size_per_result_set=100)
 
+    def count(self) -> None:
+        """Increase the counter on the backend, whose answer may be lost."""
+        if self.counter is None:
+            self.made += 1
+            id_ = f"counter-{self.name}-{self.made}"
+            # One whose answer is lost may be there, and is not counted with.
+            self.network.save({self.key: id_, "name": id_, "version": 0}, timeout=5)
+            self.counter = id_
+            report("counter", id_)
+        report("counting", self.counter)
+        result = self.network.update({self.key: self.counter}, {"$inc": {"version": 1}}, timeout=5)
+        report("counted", self.counter, result.modified)
+
+    def express(self) -> None:
+        """Change what is kept."""
+        self.client.set_sync_expression(
+            self.collection, self.chance.choice([None, {"version": {"$lt": 3}}])
+        )
+
+    def fork(self) -> None:
+        """Fork while the client is open: the child must be told that it cannot use the data."""
+        child = os.fork()
+        if child == 0:
+            try:
+                kvstore.Client(**self.options).collection(self.collection).save({"name": "child"})
+            except kvstore.MisuseError:
+                os._exit(0)
+            finally:
+                os._exit(1)
+        _, status = os.waitpid(child, 0)
+        if status != 0:
+            raise AssertionError("a forked child used the data that its parent has open")
+
 
 def main(arguments: list[str]) -> None:
     """Work until the end comes from outside."""
     options, name, seed = json.loads(arguments[0]), arguments[1], int(arguments[2])
-    collection, key = arguments[3:] or ["things", "_id"]
-    client = kvstore.Client(**options)
-    worker = Worker(client.collection(collection), name, random.Random(seed), key)
+    collection, key, store_type = arguments[3:] or ["things", "_id", "sync"]
+    if seed % 3 == 0 and os.fork() == 0:
+        # The child of a process that has nothing open is one like any other.
+        name, seed = f"{name}f", seed + 1
+    worker = Worker(
+        options,
+        name,
+        random.Random(seed),
+        collection=collection,
+        key=key,
+        store_type="synced" if store_type == "synced" else "sync",
+    )
     while True:
         worker.step()
 
