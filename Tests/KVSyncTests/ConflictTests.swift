@@ -64,6 +64,51 @@ import Testing
     #expect(alone.fixture.remote.requests.count == 1)
   }
 
+  /// An entity that was saved and deleted here before anything was sent, while others have made one with its id.
+  private func deletedUnsent(keepsConditions: Bool = true) throws -> ConflictScene {
+    let scene = try ConflictScene(["_id": "b", "n": 1], keepsConditions: keepsConditions)
+    try scene.here(["_id": "a", "n": 2])
+    try scene.there(["_id": "a", "n": 3])
+    try scene.deletedHere()
+    return scene
+  }
+
+  @Test("a deletion of what was never sent does not pass unseen over what others have made")
+  func deletedBeforeItWasSent() throws {
+    let ours = try deletedUnsent()
+    let (result, lost) = try overwriting(ours)
+    #expect(result == PushResult(pushed: 1, overwritten: 1))
+    #expect(lost.map { $0?["n"] } == [3])
+    #expect(ours.fixture.backendValue("a", "n") == nil)
+    for keepsConditions in [false, true] {
+      let theirs = try deletedUnsent(keepsConditions: keepsConditions)
+      #expect(try theirs.push(.serverWins) == PushResult(discarded: 1))
+      #expect(theirs.fixture.backendValue("a", "n") == 3)
+      #expect(try theirs.fixture.found().contains { $0["n"] == 3 })
+      let open = try deletedUnsent(keepsConditions: keepsConditions)
+      #expect(try open.push(.optimistic).quarantined == 1)
+      #expect(open.state == .conflict)
+    }
+  }
+
+  @Test("nor is it others' what an earlier attempt has made, or nothing", arguments: [false, true])
+  func deletedOwn(_ keepsConditions: Bool) throws {
+    for strategy in ConflictStrategy.allCases {
+      let lost = try ConflictScene(["_id": "b", "n": 1], keepsConditions: keepsConditions)
+      try lost.here(["_id": "a", "n": 2])
+      lost.fixture.remote.losesAnswer = { _ in true }
+      #expect(failure { _ = try lost.push(strategy) }?.kind == .network)
+      lost.fixture.remote.losesAnswer = { _ in false }
+      try lost.deletedHere()
+      #expect(try lost.push(strategy) == PushResult(pushed: 1), "\(strategy)")
+      #expect(lost.fixture.backendValue("a", "n") == nil)
+      let nothing = try ConflictScene(["_id": "b", "n": 1], keepsConditions: keepsConditions)
+      try nothing.here(["_id": "a", "n": 2])
+      try nothing.deletedHere()
+      #expect(try nothing.push(strategy) == PushResult(pushed: 1), "\(strategy)")
+    }
+  }
+
   @Test("where others are faster every time, the client wins all the same")
   func overwrittenInTheEnd() throws {
     let scene = try ConflictScene()

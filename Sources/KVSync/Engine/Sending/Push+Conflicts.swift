@@ -25,6 +25,9 @@ extension Push {
   ///
   /// One that merges would take an earlier attempt, which was carried out although its answer was lost, for somebody else's, and
   /// keep it against what was changed here since. So what it has of such writes is read as well.
+  ///
+  /// A deletion that starts from no version – what was saved here was never sent, as far as one knows – has no condition that a
+  /// backend could keep. So what it would delete is read first, too: others may have made it under the same id.
   func conditioned(
     _ outgoing: [OutgoingWrite], isLast: Bool
   ) throws(StoreError) -> (ready: [OutgoingWrite], conflicts: [Conflicted]) {
@@ -59,18 +62,21 @@ extension Push {
     // Asked before anything is read: the first answer of a service may be what tells that it keeps them.
     let backendDecides = remote.keepsConditions
     let asked = ready.filter {
-      $0.condition != .none && (!backendDecides || tried[RecordID($0.write.id)] != nil)
+      $0.condition != .none
+        && (!backendDecides || tried[RecordID($0.write.id)] != nil || $0.deletesUnseen)
     }
     guard !asked.isEmpty else { return (ready, []) }
     let theirs = try engine.backendEntities(asked.map(\.write.id), remote, call: call)
     var conflicts: [Conflicted] = []
     var rest: [OutgoingWrite] = []
-    for sent in ready {
+    for var sent in ready {
       let key = RecordID(sent.write.id)
       let found = theirs[key]
       let isOurOwn = try found?.isSameContent(asOneOf: tried[key] ?? []) ?? false
       // One that keeps conditions decides itself, but for what is our own.
-      guard !sent.condition.holds(for: found), isOurOwn || !backendDecides else {
+      let isDecidedHere = isOurOwn || sent.deletesUnseen || !backendDecides
+      guard !sent.condition.holds(for: found), isDecidedHere else {
+        if sent.deletesUnseen { sent.condition = .none }
         rest.append(sent)
         continue
       }
@@ -151,13 +157,13 @@ extension Push {
     return try !BackendEntity(there, engine.format).isMade(by: user)
   }
 
-  /// What the backend has, if an update that has no base started from it all the same; else nil. An entity that has left the
-  /// filter of a pull is not here any more when it is saved again. The saved entity, or its tombstone, says which version
-  /// was here last.
+  /// What the backend has, if an update or a deletion that has no base started from it all the same; else nil. An entity that has
+  /// left the filter of a pull is not here any more when it is saved again. The saved entity, or its tombstone, says which
+  /// version was here last.
   private func startedFrom(
     _ theirs: RemoteVersion, _ sent: OutgoingWrite
   ) throws(StoreError) -> [UInt8]? {
-    guard sent.write.operation == .update, !sent.write.isConditional, let bytes = theirs.bytes,
+    guard sent.write.operation != .create, !sent.write.isConditional, let bytes = theirs.bytes,
       let version = engine.format.version(of: bytes)
     else { return nil }
     if sent.body.flatMap({ engine.format.version(of: $0) }) == version { return bytes }
@@ -187,6 +193,11 @@ extension Push {
   }
 }
 
+extension OutgoingWrite {
+  /// Whether it would delete what the backend has without a word of which version that is.
+  fileprivate var deletesUnseen: Bool { write.operation == .delete && condition == .isMissing }
+}
+
 extension ConflictStrategy {
   /// What happens to one write: what was made on a condition replaces nothing else, and is not merged with it.
   fileprivate func holding(_ write: PendingWrite) -> ConflictStrategy {
@@ -199,13 +210,12 @@ extension ConflictStrategy {
 }
 
 extension RemoteCondition {
-  /// That the backend has what a change started from. A deletion of what it never showed has none, nor has anything where
-  /// records have no versions. What started from nobody knows which version – a write was given up – meets whatever is
-  /// there.
+  /// That the backend has what a change started from; nothing where records have no versions. What started from nobody knows
+  /// which version – it was never sent, or a write was given up – meets whatever is there.
   init(base: [UInt8]?, _ operation: PendingWrite.Operation, format: RecordFormat) {
     if let version = base.flatMap({ format.version(of: $0) }) {
       self = .version(version)
-    } else if operation == .delete || (base != nil && format.version.isEmpty) {
+    } else if (operation == .delete || base != nil) && format.version.isEmpty {
       self = .none
     } else {
       self = .isMissing
