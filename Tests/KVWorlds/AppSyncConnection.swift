@@ -10,6 +10,7 @@ import KVTransport
 /// `@unchecked Sendable`: a simulated world runs on one thread.
 final class AppSyncConnection: FaultyLine, WorldConnection, @unchecked Sendable {
   private let server: AppSyncWorld
+  private let user: String
   private let pageSize: Int
   private var socket: WorldSocket?
   /// How many of the published messages were sent, and those that others overtake.
@@ -28,8 +29,8 @@ final class AppSyncConnection: FaultyLine, WorldConnection, @unchecked Sendable 
     return (remote, AppSyncLive(remote, server.schema))
   }()
 
-  init(_ server: AppSyncWorld, _ random: inout Seed) {
-    self.server = server
+  init(_ server: AppSyncWorld, _ user: String, _ random: inout Seed) {
+    (self.server, self.user) = (server, user)
     pageSize = Int(1 + random.next() % 5)
     super.init(Seed(random.next()))
   }
@@ -51,9 +52,10 @@ final class AppSyncConnection: FaultyLine, WorldConnection, @unchecked Sendable 
     else { throw StoreError(.internal, "The world does not know this request.") }
     do throws(StoreError) {
       let answer = try exchange(mayDouble: !operation.sendsLists) {
-        server.delay(operation)
+        server.delay(operation, by: user)
       } _: { () throws(StoreError) in
-        server.answer(operation, &random, staleness: weather.staleReads) { [unowned self] id in
+        server.answer(operation, by: user, &random, staleness: weather.staleReads) {
+          [unowned self] id in
           versionHere(id).flatMap { Int64($0.text) } ?? 0
         }
       }
@@ -73,10 +75,10 @@ final class AppSyncConnection: FaultyLine, WorldConnection, @unchecked Sendable 
     return socket
   }
 
-  func listen(_ engine: CollectionEngine, _ random: inout Seed, all: Bool) throws {
+  func listen(_ random: inout Seed, all: Bool, _ apply: (LiveChange) throws -> Void) throws {
     let call = Call(deadline: .after(seconds: 0))
     if socket == nil {
-      _ = try parts.live.join(.collection(engine.collection), registration, call: Call())
+      _ = try parts.live.join(.collection(server.collection), registration, call: Call())
     }
     send(&random, all: all)
     while true {
@@ -89,7 +91,7 @@ final class AppSyncConnection: FaultyLine, WorldConnection, @unchecked Sendable 
       guard case .messages(let messages, let next, _) = poll else { return }
       let isAtEnd = messages.isEmpty && position == next && socket?.isEmpty != false
       position = next
-      for message in messages { try engine.apply(message.change) }
+      for message in messages { try apply(message.change) }
       if isAtEnd { return }
     }
   }
@@ -141,7 +143,7 @@ extension AppSyncWorld.Operation {
   /// Whether it would be merged twice if it came twice.
   var sendsLists: Bool {
     guard case .mutate(_, let input, _) = self else { return false }
-    return input["tags"]?.arrayValue != nil
+    return ["tags", "marks"].contains { input[$0]?.arrayValue != nil }
   }
 }
 

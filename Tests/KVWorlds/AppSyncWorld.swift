@@ -26,7 +26,9 @@ final class AppSyncWorld: WorldBackend, @unchecked Sendable {
   }
 
   static let sdl = """
-    type Thing @model { name: String, owner: Int, value: Int, tags: [Int], by: Int }
+    type Thing @model {
+      name: String, owner: Int, value: Int, tags: [Int], by: Int, note: Int, marks: [Int], count: Int
+    }
     """
   private static let minute: Int64 = 60_000
   private static let deltaLifetime = 30 * minute
@@ -42,7 +44,9 @@ final class AppSyncWorld: WorldBackend, @unchecked Sendable {
   private var former: [String: Row] = [:]
   private var deltas: [(number: Int, row: Row)] = []
   private var written = 0
-  private var delayed: [JSONObject] = []
+  private var delayed: [(input: JSONObject, user: String)] = []
+  private(set) var history: [WorldChange] = []
+  let keepsConditions = true
   /// What subscribers are told, and by which subscription.
   private(set) var published: [(field: String, item: JSONValue)] = []
 
@@ -61,19 +65,19 @@ final class AppSyncWorld: WorldBackend, @unchecked Sendable {
   }
 
   func connect(_ user: String, _ random: inout Seed) throws -> any WorldConnection {
-    AppSyncConnection(self, &random)
+    AppSyncConnection(self, user, &random)
   }
 
   func receiveDelayed(_ random: inout Seed, all: Bool) {
     delayed.shuffle(using: &random)
-    while let input = delayed.popLast() {
-      _ = try? create(input)
+    while let (input, user) = delayed.popLast() {
+      _ = try? create(input, by: user)
       if !all { return }
     }
   }
 
-  func delay(_ operation: Operation) {
-    if case .mutate("create", let input, _) = operation { delayed.append(input) }
+  func delay(_ operation: Operation, by user: String) {
+    if case .mutate("create", let input, _) = operation { delayed.append((input, user)) }
   }
 
   /// Mostly seconds; sometimes until the delta table has forgotten, or a day. Never until tombstones are gone: by the
@@ -117,7 +121,7 @@ final class AppSyncWorld: WorldBackend, @unchecked Sendable {
   /// Carries an operation out. `versionHere`: the version of a record that the caller's file has; a read may be late with
   /// what the caller has already: of anything else it would never hear again. `staleness`: how likely that is, in percent.
   func answer(
-    _ operation: Operation, _ random: inout Seed, staleness: UInt64,
+    _ operation: Operation, by user: String, _ random: inout Seed, staleness: UInt64,
     versionHere: (String) -> Int64
   ) -> JSONValue {
     switch operation {
@@ -138,7 +142,7 @@ final class AppSyncWorld: WorldBackend, @unchecked Sendable {
     case .mutate(let name, let input, let condition):
       let field = name + "Thing"
       do throws(Refusal) {
-        let stored = item(try write(name, input, if: condition))
+        let stored = item(try write(name, input, if: condition, by: user))
         published.append(("on" + field.prefix(1).uppercased() + field.dropFirst(), stored))
         return ["data": .object(JSONObject([.init(field, stored)]))]
       } catch {
@@ -153,7 +157,8 @@ final class AppSyncWorld: WorldBackend, @unchecked Sendable {
 
   private func item(_ row: Row) -> JSONValue {
     var item = row.members
-    for name in ["name", "owner", "value", "tags", "by"] where item[name] == nil {
+    for name in ["name", "owner", "value", "tags", "by", "note", "marks", "count"]
+    where item[name] == nil {
       item[name] = .null
     }
     item["createdAt"] = .string("2024-05-21T12:00:00.000Z")
@@ -168,9 +173,9 @@ final class AppSyncWorld: WorldBackend, @unchecked Sendable {
   // MARK: Writing
 
   private func write(
-    _ name: String, _ input: JSONObject, if condition: JSONObject?
+    _ name: String, _ input: JSONObject, if condition: JSONObject?, by user: String
   ) throws(Refusal) -> Row {
-    if name == "create" { return try create(input) }
+    if name == "create" { return try create(input, by: user) }
     let id = input["id"]?.stringValue ?? ""
     guard let stored = rows[id] else { throw Refusal(type: "ConditionalCheckFailedException") }
     let changes = input.members.filter { $0.name != "_version" && $0.name != "id" }
@@ -188,19 +193,22 @@ final class AppSyncWorld: WorldBackend, @unchecked Sendable {
     if let condition, !Self.matches(condition, stored.members) {
       throw Refusal(type: "ConditionalCheckFailedException")
     }
-    return store(next, id, isDeleted: name == "delete")
+    return store(next, id, isDeleted: name == "delete", by: user)
   }
 
-  private func create(_ input: JSONObject) throws(Refusal) -> Row {
+  private func create(_ input: JSONObject, by user: String) throws(Refusal) -> Row {
     guard let id = input["id"]?.stringValue, rows[id] == nil else {
       throw Refusal(type: "ConditionalCheckFailedException")
     }
     var members = input
     members["_version"] = nil
-    return store(Row(members: members, version: 0, changedAt: now), id, isDeleted: false)
+    return store(Row(members: members, version: 0, changedAt: now), id, isDeleted: false, by: user)
   }
 
-  private func store(_ row: Row, _ id: String, isDeleted: Bool) -> Row {
+  private func store(_ row: Row, _ id: String, isDeleted: Bool, by user: String) -> Row {
+    let before = rows[id].flatMap { $0.isDeleted ? nil : $0.members }
+    history.append(
+      WorldChange(id: id, user: user, before: before, after: isDeleted ? nil : row.members))
     var row = row
     row.version += 1
     (row.changedAt, row.isDeleted) = (now, isDeleted)

@@ -13,6 +13,8 @@ package final class FakeBackend: @unchecked Sendable {
   package var absence = 0
   /// What subscribers get, in the order of the changes.
   package private(set) var published: [LiveChange] = []
+  /// What writes have made of records, in their order.
+  private(set) var history: [WorldChange] = []
   private var order: [String] = []
   private var written = 0
   /// Ids that something was ever created under.
@@ -47,7 +49,7 @@ package final class FakeBackend: @unchecked Sendable {
     entity["_acl"] = ["creator": .string(user)]
     made.insert(id)
     order.append(id)
-    return put(entity, id)
+    return put(entity, id, by: user)
   }
 
   package func delay(_ bodies: [[UInt8]], by user: String) { delayed += bodies.map { ($0, user) } }
@@ -68,12 +70,15 @@ package final class FakeBackend: @unchecked Sendable {
     guard let known = entities[id] else { return try create(body, by: user) }
     var entity = try Self.object(body)
     entity["_acl"] = known["_acl"]
-    return put(entity, id)
+    return put(entity, id, by: user)
   }
 
-  package func delete(_ id: String) -> Int {
+  package func delete(_ id: String) -> Int { delete(id, by: nil) }
+
+  func delete(_ id: String, by user: String?) -> Int {
     guard let entity = entity(id) else { return 0 }
     written += 1
+    history.append(WorldChange(id: id, user: user, before: entities[id], after: nil))
     deleted[id] = (now, entity)
     order.removeAll { $0 == id }
     entities[id] = nil
@@ -115,7 +120,7 @@ package final class FakeBackend: @unchecked Sendable {
       do throws(StoreError) { try check(condition, id) } catch {
         guard error.kind == .notFound else { throw error }
       }
-      return .deleted(delete(id))
+      return .deleted(delete(id, by: user))
     case .batch(let writes):
       return .batch(
         writes.map { write in
@@ -162,9 +167,10 @@ package final class FakeBackend: @unchecked Sendable {
 
   package func entity(_ id: String) -> [UInt8]? { entities[id].map { JSONValue.object($0).bytes } }
 
-  private func put(_ entity: JSONObject, _ id: String) -> [UInt8] {
+  private func put(_ entity: JSONObject, _ id: String, by user: String) -> [UInt8] {
     var entity = entity
     written += 1
+    history.append(WorldChange(id: id, user: user, before: entities[id], after: entity))
     entity["_kmd"] = ["lmt": .string(now)]
     entities[id] = entity
     let body = JSONValue.object(entity).bytes
@@ -260,7 +266,7 @@ package final class FakeNetwork: FaultyLine, IDPagedRemote, @unchecked Sendable 
   package func remove(_ query: Query, in collection: String, call: Call) throws(StoreError) -> Int {
     try exchange { () throws(StoreError) in
       let outlines = backend.find(query).compactMap { try? EntityScanner.outline(of: $0) }
-      return outlines.compactMap(\.id).map(backend.delete).reduce(0, +)
+      return outlines.compactMap(\.id).map { backend.delete($0, by: user) }.reduce(0, +)
     }
   }
 

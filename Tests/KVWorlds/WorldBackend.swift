@@ -3,7 +3,16 @@ import KVJSON
 import KVSync
 import KVTestSupport
 
-/// The backend of a simulated world. Its records have the members `name`, `owner`, `value`, `tags` and `by`.
+/// What one write has made of a record of a backend; nil: there is none.
+struct WorldChange {
+  let id: String
+  /// Whose write it was; nil: of no client.
+  let user: String?
+  let before: JSONObject?
+  let after: JSONObject?
+}
+
+/// The backend of a simulated world. Its records have the members `name`, `owner`, `value`, `tags`, `by`, `note` and `marks`.
 protocol WorldBackend: AnyObject {
   var collection: String { get }
   var format: RecordFormat { get }
@@ -11,6 +20,10 @@ protocol WorldBackend: AnyObject {
   var absence: Int { get set }
   /// What it has, as clients keep it.
   var contents: [String: JSONValue] { get }
+  /// What writes have made of its records, in their order.
+  var history: [WorldChange] { get }
+  /// Whether it refuses a write of what has changed meanwhile.
+  var keepsConditions: Bool { get }
 
   /// The way to it of one more client.
   func connect(_ user: String, _ random: inout Seed) throws -> any WorldConnection
@@ -26,13 +39,13 @@ protocol WorldConnection: AnyObject {
   var remote: any Remote { get }
 
   /// Hands live messages to a client: some of those that have not arrived; `all`: whatever there is, unharmed.
-  func listen(_ engine: CollectionEngine, _ random: inout Seed, all: Bool) throws
+  func listen(_ random: inout Seed, all: Bool, _ apply: (LiveChange) throws -> Void) throws
 }
 
 /// A backend as Kinvey's.
 final class KeyValueWorld: WorldBackend {
   private let backend = FakeBackend()
-  private let keepsConditions: Bool
+  let keepsConditions: Bool
   private let writesPerBatch: Int
 
   init(_ random: inout Seed) {
@@ -50,6 +63,7 @@ final class KeyValueWorld: WorldBackend {
   }
 
   var contents: [String: JSONValue] { backend.entities.mapValues { .object($0) } }
+  var history: [WorldChange] { backend.history }
 
   func connect(_ user: String, _ random: inout Seed) throws -> any WorldConnection {
     let network = FakeNetwork(backend, user: user, seed: random.next())
@@ -79,11 +93,11 @@ final class KeyValueWorld: WorldBackend {
       (self.backend, line, self.remote) = (backend, network, remote)
     }
 
-    func listen(_ engine: CollectionEngine, _ random: inout Seed, all: Bool) throws {
+    func listen(_ random: inout Seed, all: Bool, _ apply: (LiveChange) throws -> Void) throws {
       let published = backend.published
       let end = all ? published.count : min(published.count, received + Int(random.next() % 4))
       while received < end {
-        try engine.apply(published[received])
+        try apply(published[received])
         received += 1
       }
     }
