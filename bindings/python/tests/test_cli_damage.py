@@ -50,8 +50,8 @@ def test_verify_names_each_damaged_entity_and_what_helps(tool: Tool, unique: str
     assert (code, report["sound"]) == (7, False)
     assert report["damaged"] == [{"collection": unique, "_id": id} for id in ("b", "d")]
     told = tool("verify").err
-    assert f'The stored body of the entity "b" of "{unique}" is damaged.' in told
-    assert f'The stored body of the entity "d" of "{unique}" is damaged.' in told
+    assert f'The stored body of the entity "b" of "{unique}" is damaged' in told
+    assert f'The stored body of the entity "d" of "{unique}" is damaged' in told
     assert " repair removes them" in told
 
 

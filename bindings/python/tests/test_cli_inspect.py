@@ -260,6 +260,17 @@ def test_a_conflict_is_shown_with_its_versions_and_decided(
         assert ours["a"]["n"] == 3
 
 
+@pytest.fixture
+def utc() -> Iterator[None]:
+    """Show times as they are in UTC, wherever the test runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("utc")
 def test_the_picture_of_the_manual_is_what_is_shown(data: Path) -> None:
     """Run with KVSTORE_PICTURES=1 in the environment, this makes the picture."""
 

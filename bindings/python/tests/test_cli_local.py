@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -100,7 +101,7 @@ def test_the_shell_completes_commands_collections_and_options(
     data: Path, words: list[str], found: str
 ) -> None:
     typed = ["kvstore", "--dir", str(data), *words]
-    variables = {"_KVSTORE_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(typed)}
+    variables = {"_KVSTORE_COMPLETE": "bash_complete", "COMP_WORDS": shlex.join(typed)}
     done = subprocess.run(
         PROGRAM,
         env=os.environ | variables | {"COMP_CWORD": str(len(typed) - 1)},

@@ -106,7 +106,9 @@ def test_durability_reaches_the_disk(
     library, source, count = (tmp_path / name for name in ("count.so", "count.c", "flushes"))
     source.write_text(COUNTER)
     subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
-    monkeypatch.setenv("LD_PRELOAD", str(library))
+    # A path of its own directory, since the linker ends names at a space.
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LD_PRELOAD", f"./{library.name}")
     monkeypatch.setenv("FLUSHES", str(count))
     server = Server(tmp_path / "server", "app:secret", "--durability", durability, storage="sqlite")
     monkeypatch.delenv("LD_PRELOAD")
