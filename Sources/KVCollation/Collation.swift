@@ -31,6 +31,20 @@ public struct Collation: Hashable, Sendable {
 
   /// Bytes that compare as the texts do: equal bytes for texts without a difference that counts.
   public func key(of text: String) -> [UInt8] {
+    var text = text
+    return text.withUTF8 { key(of: $0) }
+  }
+
+  /// The same for a text in UTF-8.
+  public func key(of text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+    if tailoring.count == 0, text.allSatisfy({ $0 < 0x80 }) {
+      return SortKey.bytes(of: text.lazy.map { ASCII.elements[Int($0)] }, strength: strength)
+    }
+    return wholeKey(of: String(decoding: text, as: UTF8.self))
+  }
+
+  /// The key as the algorithm makes it of any text.
+  func wholeKey(of text: String) -> [UInt8] {
     var elements = ElementReader(tailoring: tailoring)
     return SortKey.bytes(of: elements.elements(of: text), strength: strength)
   }

@@ -1,6 +1,8 @@
 /// The bytes of a key: the weights of the first level, an end, those of the second, an end, those of the third.
 enum SortKey {
-  static func bytes(of elements: [Element], strength: Collation.Strength) -> [UInt8] {
+  static func bytes(
+    of elements: some Collection<Element>, strength: Collation.Strength
+  ) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(2 * elements.count + 8)
     for element in elements where element.primary != 0 {
@@ -19,7 +21,9 @@ enum SortKey {
   }
 
   /// The usual weight, which is the least, in one byte, others in two; usual ones at the end are left out.
-  private static func appendSecondaries(of elements: [Element], to bytes: inout [UInt8]) {
+  private static func appendSecondaries(
+    of elements: some Collection<Element>, to bytes: inout [UInt8]
+  ) {
     var end = bytes.count
     for element in elements where element.secondary != 0 {
       if element.secondary == Element.common.secondary {
@@ -33,7 +37,9 @@ enum SortKey {
     bytes.removeLast(bytes.count - end)
   }
 
-  private static func appendTertiaries(of elements: [Element], to bytes: inout [UInt8]) {
+  private static func appendTertiaries(
+    of elements: some Collection<Element>, to bytes: inout [UInt8]
+  ) {
     var end = bytes.count
     for element in elements where element.tertiary != 0 {
       bytes.append(UInt8(truncatingIfNeeded: element.tertiary))

@@ -100,6 +100,19 @@ import Testing
     #expect(collation.orders("", before: " "))
   }
 
+  @Test("ASCII has the keys that the algorithm makes of it") func ascii() throws {
+    let characters = (0..<0x80).map { String(Unicode.Scalar(UInt8($0))) }
+    for strength in [Collation.Strength.primary, .secondary, .tertiary] {
+      let collation = try #require(Collation(locale: "de", strength: strength))
+      for first in characters {
+        for second in characters {
+          let text = first + second
+          #expect(collation.key(of: text) == collation.wholeKey(of: text), "\(text)")
+        }
+      }
+    }
+  }
+
   @Test("a part of a text stands before the text, on each level") func beginnings() throws {
     for strength in [Collation.Strength.primary, .secondary, .tertiary] {
       let collation = try #require(Collation(locale: "fi", strength: strength))
