@@ -94,7 +94,8 @@ let package = Package(
     room("KVBase", looksInto: ["CSystem", "CDigest"]),
     room("KVJSON", looksInto: ["CJansson", "CScan", "KVBase"]),
     room("KVCollation", looksInto: ["CCollation"]),
-    room("KVQuery", looksInto: ["CPCRE2", "KVJSON", "CScan", "CSystem", "KVBase"]),
+    room(
+      "KVQuery", looksInto: ["CPCRE2", "KVCollation", "KVJSON", "CScan", "CSystem", "KVBase"]),
     room("KVModels", looksInto: ["KVJSON", "KVBase"], small),
     room("KVSQLite", looksInto: ["CSQLite", "CXXHash", "KVQuery", "KVJSON", "KVBase"]),
     room("KVSync", looksInto: ["KVQuery", "KVJSON", "KVBase"], small),
@@ -191,7 +192,7 @@ let package = Package(
       swiftSettings: house),
     tests(of: "KVJSON"),
     tests(of: "KVModels", with: ["KVJSON", "KVBase"]),
-    tests(of: "KVQuery", with: ["KVJSON"]),
+    tests(of: "KVQuery", with: ["KVCollation", "KVJSON"]),
     tests(of: "KVSQLite", with: ["KVQuery", "KVJSON"]),
     tests(
       of: "KVSync",

@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVCollation
 internal import KVJSON
 
 /// A test, prepared for many entities: which values at the path have to pass what.
@@ -14,18 +15,21 @@ indirect enum Check: Sendable {
   case all(Checks)
   case notAll(Checks)
 
-  init(_ test: Test, within budget: WorkBudget) {
+  /// `collation`: the order of texts in comparisons; nil: by code point.
+  init(_ test: Test, within budget: WorkBudget, _ collation: Collation? = nil) {
     switch test {
-    case .equal(let value): self = .some(.equal(Operand(value)))
-    case .notEqual(let value): self = .no(.equal(Operand(value)))
-    case .compare(let comparison, let value): self = .some(.compare(comparison, Operand(value)))
-    case .isIn(let values): self = .some(.isIn(OperandSet(values)))
-    case .notIn(let values): self = .no(.isIn(OperandSet(values)))
+    case .collated(let collation, let test): self.init(test, within: budget, collation)
+    case .equal(let value): self = .some(.equal(Operand(value, collation)))
+    case .notEqual(let value): self = .no(.equal(Operand(value, collation)))
+    case .compare(let comparison, let value):
+      self = .some(.compare(comparison, Operand(value, collation)))
+    case .isIn(let values): self = .some(.isIn(OperandSet(values, collation)))
+    case .notIn(let values): self = .no(.isIn(OperandSet(values, collation)))
     case .exists(let wanted): self = wanted ? .some(.exists) : .no(.exists)
     case .type(let types): self = .some(.type(types))
     case .size(let size): self = .whole(.size(size))
     case .all(let values):
-      self = Check.every(Checks(values.map { .some(.equal(Operand($0))) }, budget))
+      self = Check.every(Checks(values.map { .some(.equal(Operand($0, collation))) }, budget))
     case .allElements(let tests): self = Check.every(Checks(tests, within: budget))
     case .mod(let divisor, let remainder): self = .some(.mod(divisor, remainder))
     case .regex(let pattern): self = .some(.regex(pattern.regex, budget))

@@ -58,8 +58,8 @@ struct ComparisonEvaluator {
     guard let left, let right else { return left == nil && right == nil ? 0 : nil }
     guard left.kind == right.kind else { return nil }
     var (a, b): ([UInt8], [UInt8]) = ([], [])
-    ValueEncoding.append(folded(left), to: &a)
-    ValueEncoding.append(folded(right), to: &b)
+    ValueEncoding.append(folded(left), to: &a, comparison.collation)
+    ValueEncoding.append(folded(right), to: &b, comparison.collation)
     return ValueEncoding.compare(a, b)
   }
 

@@ -1,3 +1,4 @@
+internal import KVCollation
 internal import KVJSON
 
 /// The operand that an entity's values are compared with, prepared once.
@@ -7,18 +8,21 @@ struct Operand: Sendable {
   let kind: RawValue.Kind
   private let bool: Bool
   private let number: Number
-  /// The UTF-8 of a string; an object or array encoded (see `ValueEncoding`).
+  /// The UTF-8 of a string, or its key; an object or array encoded (see `ValueEncoding`).
   private let bytes: [UInt8]
+  /// The order of texts; nil: by code point.
+  private let collation: Collation?
 
-  init(_ value: JSONValue) {
+  init(_ value: JSONValue, _ collation: Collation? = nil) {
+    self.collation = collation
     kind = value.kind
     bool = value == .bool(true)
     number = Number(value) ?? .int(0)
     switch value {
-    case .string(let value): bytes = Array(value.utf8)
+    case .string(let value): bytes = collation?.key(of: value) ?? Array(value.utf8)
     case .array, .object:
       var encoded: [UInt8] = []
-      ValueEncoding.append(value, to: &encoded)
+      ValueEncoding.append(value, to: &encoded, collation)
       bytes = encoded
     case .null, .bool, .int, .double: bytes = []
     }
@@ -34,11 +38,13 @@ struct Operand: Sendable {
     case .number: return Number.compare(value.number, number)
     case .string:
       return value.withText { text in
-        bytes.withUnsafeBufferPointer { ValueEncoding.compare(text, $0) }
+        collation.withKey(of: text) { key in
+          bytes.withUnsafeBufferPointer { ValueEncoding.compare(key, $0) }
+        }
       }
     case .object, .array:
       var encoded: [UInt8] = []
-      ValueEncoding.append(value, to: &encoded)
+      ValueEncoding.append(value, to: &encoded, collation)
       return ValueEncoding.compare(encoded, bytes)
     }
   }
@@ -64,11 +70,13 @@ struct OperandSet: Sendable {
   private let list: [Operand]
   private let encodings: Set<[UInt8]>
   private let hasNull: Bool
+  private let collation: Collation?
 
-  init(_ values: [JSONValue]) {
+  init(_ values: [JSONValue], _ collation: Collation? = nil) {
+    self.collation = collation
     hasNull = values.contains(.null)
     guard values.count > OperandSet.few else {
-      list = values.map(Operand.init)
+      list = values.map { Operand($0, collation) }
       encodings = []
       return
     }
@@ -76,7 +84,7 @@ struct OperandSet: Sendable {
     encodings = Set(
       values.map { value in
         var encoded: [UInt8] = []
-        ValueEncoding.append(value, to: &encoded)
+        ValueEncoding.append(value, to: &encoded, collation)
         return encoded
       })
   }
@@ -85,7 +93,7 @@ struct OperandSet: Sendable {
     guard let value else { return hasNull }
     guard encodings.isEmpty else {
       var encoded: [UInt8] = []
-      ValueEncoding.append(value, to: &encoded)
+      ValueEncoding.append(value, to: &encoded, collation)
       return encodings.contains(encoded)
     }
     return list.contains { $0.equals(value) }

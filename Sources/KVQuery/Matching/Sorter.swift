@@ -1,12 +1,13 @@
+internal import KVCollation
 internal import KVJSON
 
 /// An order, prepared to be applied to many entities. Immutable; safe from any thread.
 ///
-/// As MongoDB orders: null and missing first, then numbers, strings (by code point), objects, arrays,
+/// As MongoDB orders: null and missing first, then numbers, strings (by code point or collation), objects, arrays,
 /// booleans; an array counts as its smallest element, descending as its largest.
 package final class Sorter: Sendable {
   private enum Key: Sendable {
-    case member(Path, ascending: Bool)
+    case member(Path, ascending: Bool, Collation?)
     case distance(NearestPlace)
     case score(TextScore)
   }
@@ -19,7 +20,7 @@ package final class Sorter: Sendable {
   init(_ keys: [Query.SortKey], by filter: Predicate, _ format: RecordFormat) {
     self.keys = keys.compactMap { key -> Key? in
       switch key.meta {
-      case nil: .member(key.path, ascending: key.ascending)
+      case nil: .member(key.path, ascending: key.ascending, key.collation)
       case .textScore: .score(TextScore(searches: filter.searches, format: format))
       case .geoNearDistance: filter.nearest.map { .distance($0) }
       }
@@ -36,8 +37,9 @@ package final class Sorter: Sendable {
     out.reserveCapacity(32)
     for key in keys {
       switch key {
-      case .member(let path, let ascending):
-        let part = Sorter.extreme(of: root, at: path.components[...], smallest: ascending)
+      case .member(let path, let ascending, let collation):
+        let part = Sorter.extreme(
+          of: root, at: path.components[...], smallest: ascending, collation)
         if ascending { out += part } else { for byte in part { out.append(~byte) } }
       case .distance(let nearest):
         ValueEncoding.append(.double(nearest.angle(to: root)), to: &out)
@@ -54,13 +56,13 @@ package final class Sorter: Sendable {
 
   /// The encoding of the smallest or largest value at a path.
   private static func extreme(
-    of root: RawValue?, at path: RawValue.Components, smallest: Bool
+    of root: RawValue?, at path: RawValue.Components, smallest: Bool, _ collation: Collation?
   ) -> [UInt8] {
     var best: [UInt8]?
     RawValue.visit(root, at: path) { found in
       var encoded: [UInt8] = []
       switch found {
-      case .value(let value): ValueEncoding.append(value, to: &encoded)
+      case .value(let value): ValueEncoding.append(value, to: &encoded, collation)
       case .emptyArray: encoded.append(ValueEncoding.emptyArray)
       case .missing: encoded.append(RawValue.Kind.null.rawValue)
       }

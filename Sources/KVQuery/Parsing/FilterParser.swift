@@ -1,3 +1,4 @@
+internal import KVCollation
 internal import KVJSON
 
 /// Reads MongoDB's filters. Each function takes the value and the trail that leads to it.
@@ -65,10 +66,25 @@ enum FilterParser {
       throw QueryDecodingError("a filter must be an object", trail)
     }
     var parts: [Predicate] = []
+    if object["$collation"] != nil { return try collatedFormat(object, trail) }
     for member in object.members {
       parts.append(try part(member, trail + [.member(member.name)]))
     }
     return parts.isEmpty ? .everything : parts.count == 1 ? parts[0] : .and(parts)
+  }
+
+  /// `{"$predicate":…,"$collation":…}`.
+  private static func collatedFormat(
+    _ object: JSONObject, _ trail: Trail
+  ) throws(QueryDecodingError) -> Predicate {
+    let here = trail + [.member("$collation")]
+    guard object.count == 2, let format = object["$predicate"], let order = object["$collation"]
+    else {
+      throw QueryDecodingError(
+        "$collation stands beside the operators of a member, or beside $predicate", here)
+    }
+    let collation = try Collation(order, here)
+    return try self.format(format, trail + [.member("$predicate")]).collated(by: collation)
   }
 
   private static func part(
@@ -134,9 +150,15 @@ enum FilterParser {
     -> [Test]
   {
     var tests: [Test] = []
+    var collation: Collation?
     for member in object.members {
       let here = trail + [.member(member.name)]
       switch member.name {
+      case "$collation":
+        collation = try Collation(member.value, here)
+        guard object.count > 1 else {
+          throw QueryDecodingError("$collation needs a comparison beside it", here)
+        }
       case "$regex": tests.append(.regex(try pattern(object, here)))
       case "$options":
         guard object["$regex"] != nil else {
@@ -151,7 +173,8 @@ enum FilterParser {
       default: tests.append(try test(member, here))
       }
     }
-    return tests
+    guard let collation else { return tests }
+    return tests.map { $0.collated(by: collation) }
   }
 
   private static func test(_ member: JSONObject.Member, _ trail: Trail) throws(QueryDecodingError)

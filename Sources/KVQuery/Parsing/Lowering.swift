@@ -190,7 +190,8 @@ extension Test {
     switch self {
     case .equal, .notEqual, .compare, .isIn, .notIn, .regex, .size: true
     case .within: true
-    case .exists, .type, .all, .allElements, .mod, .element, .elementValue, .near, .text, .not:
+    case .exists, .type, .all, .allElements, .mod, .element, .elementValue, .near, .text, .not,
+      .collated:
       false
     }
   }

@@ -157,7 +157,7 @@ struct RangeAccess: Sendable {
     guard index.shape == .plain else { return nil }
     var terms: [(column: String, ascending: Bool)] = []
     for key in sort {
-      guard let index = keys.firstIndex(where: { $0.path == key.member }) else { return nil }
+      guard let index = keys.firstIndex(where: { $0.path == key.indexedMember }) else { return nil }
       terms.append(("k\(index)", key.ascending))
     }
     return terms
@@ -169,8 +169,8 @@ struct RangeAccess: Sendable {
     var columns = keys.dropFirst(equalColumns)[...]
     var isForward: Bool?
     // What has one value only may stand anywhere in the order.
-    for key in sort where !keys.prefix(equalColumns).contains(where: { $0.path == key.member }) {
-      guard let column = columns.popFirst(), column.path == key.member else { return false }
+    for key in sort where !keys.prefix(equalColumns).contains(where: { $0.path == key.indexedMember }) {
+      guard let column = columns.popFirst(), column.path == key.indexedMember else { return false }
       let forward = column.ascending == key.ascending
       guard isForward ?? forward == forward else { return false }
       isForward = forward

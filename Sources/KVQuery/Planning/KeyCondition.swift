@@ -53,7 +53,7 @@ struct KeyCondition: Sendable {
         .range, "@>=? AND @<?",
         parameters: [.text(prefix), .text(KeyCondition.successor(of: prefix))], isExact: false)
     case .notEqual, .notIn, .exists, .type, .size, .all, .allElements, .mod, .element,
-      .elementValue, .near, .within, .text, .not:
+      .elementValue, .near, .within, .text, .not, .collated:
       return nil
     }
   }

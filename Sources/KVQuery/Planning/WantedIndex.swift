@@ -42,7 +42,7 @@ extension Query {
   private var orderedMembers: [IndexSpec.Key]? {
     var keys: [IndexSpec.Key] = []
     for key in sort {
-      guard let path = key.member, !format.isReserved(path.top.text) else { return nil }
+      guard let path = key.indexedMember, !format.isReserved(path.top.text) else { return nil }
       keys.append(IndexSpec.Key(path: path, ascending: key.ascending))
     }
     return keys

@@ -1,4 +1,5 @@
 package import KVBase
+package import KVCollation
 package import KVJSON
 
 /// One side of a comparison in a predicate format.
@@ -95,6 +96,8 @@ package struct Comparison: Sendable, Equatable {
   package var right: Expression
   package var options: Options
   package var quantifier: Quantifier?
+  /// The order that `==` to `IN` compare texts in; nil: by code point. Parts of texts are compared as they are.
+  package var collation: Collation?
   /// The expression of `MATCHES` or `LIKE` when it is a constant, compiled.
   let pattern: Pattern?
 

@@ -1,3 +1,4 @@
+package import KVCollation
 package import KVJSON
 
 /// A condition on an entity: the tree of every query, whatever it was written in.
@@ -120,6 +121,8 @@ package indirect enum Test: Sendable, Equatable {
   case text(TextSearch)
   /// Holds if not all of these do. Has at least one test.
   case not([Test])
+  /// A comparison of values with texts (`equal` to `notIn`, `all`), which are compared as a language does.
+  case collated(Collation, Test)
 }
 
 /// The types that `$type` knows by name, with their numbers.

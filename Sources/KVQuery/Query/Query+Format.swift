@@ -11,7 +11,7 @@ extension Query {
 
   /// The order by ids that are one text, whatever it says after that: no two records have the same. Nil: another order.
   var orderOfTextIDs: SortKey? {
-    guard format.hasTextID, let first = sort.first, first.path == format.idPaths[0] else {
+    guard format.hasTextID, let first = sort.first, first.indexedMember == format.idPaths[0] else {
       return nil
     }
     return first

@@ -1,7 +1,8 @@
+internal import KVCollation
 internal import KVJSON
 
 extension Query {
-  /// Reads `{"sort":{…},"skip":n,"limit":n,"fields":[…],"computed":{…}}`, for the filter that the query has.
+  /// Reads `{"sort":{…},"skip":n,"limit":n,"fields":[…],"computed":{…},"collation":{…}}`, for the filter that the query has.
   mutating func apply(modifiers text: String) throws(QueryError) {
     guard !text.isEmpty else { return }
     let value = try parseJSON(text)
@@ -16,6 +17,7 @@ extension Query {
     guard let object = value.objectValue else {
       throw QueryDecodingError("modifiers must be a JSON object", [])
     }
+    var collation: Collation?
     for member in object.members {
       let trail = [QueryDecodingError.Step.member(member.name)]
       switch member.name {
@@ -25,10 +27,37 @@ extension Query {
         limit = member.value.isNull ? nil : Query.limit(try Query.count(member.value, trail))
       case "fields": fields = try Query.paths(member.value, trail)
       case "computed": computed = try Query.computed(member.value, trail)
+      case "collation": collation = try Collation(member.value, trail)
       default: throw QueryDecodingError("unknown modifier \(member.name)", trail)
       }
     }
+    if let collation { self = collated(by: collation) }
     try checkMeta()
+  }
+
+  /// The query in the order of a locale, as the modifier `collation` has it.
+  package func collated(
+    by locale: String, ignoringCase: Bool, ignoringAccents: Bool
+  ) throws(QueryError) -> Query {
+    let object: JSONObject = [
+      "locale": .string(locale), "ignoreCase": .bool(ignoringCase),
+      "ignoreAccents": .bool(ignoringAccents),
+    ]
+    do throws(QueryDecodingError) {
+      return collated(by: try Collation(.object(object), []))
+    } catch {
+      throw error.located(in: JSONValue.object(object).text)
+    }
+  }
+
+  /// The query that compares and orders texts as a language does, where it does not say already how.
+  func collated(by collation: Collation) -> Query {
+    var query = self
+    query.filter = filter.collated(by: collation)
+    for index in sort.indices where sort[index].meta == nil && sort[index].collation == nil {
+      query.sort[index].collation = collation
+    }
+    return query
   }
 
   /// Takes the order from `{"name":1,"other":-1}`, as text: what arrives in a query string.
@@ -60,6 +89,10 @@ extension Query {
       case 1: keys.append(SortKey(Path(member.name)))
       case -1: keys.append(SortKey(Path(member.name), ascending: false))
       default:
+        if let object = member.value.objectValue, object["$collation"] != nil {
+          keys.append(try collatedKey(member.name, object, at: here))
+          continue
+        }
         guard let meta = try Meta(member.value, here) else {
           throw QueryDecodingError("a sort direction must be 1 or -1", here)
         }
@@ -67,6 +100,24 @@ extension Query {
       }
     }
     return keys
+  }
+
+  /// Reads `{"$order":-1,"$collation":{"locale":"de"}}`; the order may be left out.
+  private static func collatedKey(
+    _ name: String, _ object: JSONObject, at trail: [QueryDecodingError.Step]
+  ) throws(QueryDecodingError) -> SortKey {
+    var key = SortKey(Path(name))
+    for member in object.members {
+      let here = trail + [.member(member.name)]
+      switch (member.name, member.value) {
+      case ("$order", .int(1)): key.ascending = true
+      case ("$order", .int(-1)): key.ascending = false
+      case ("$order", _): throw QueryDecodingError("a sort direction must be 1 or -1", here)
+      case ("$collation", let value): key.collation = try Collation(value, here)
+      default: throw QueryDecodingError("unknown member \(member.name) of a sort key", here)
+      }
+    }
+    return key
   }
 
   /// The limit for a given number: 0 is no limit, as in MongoDB.

@@ -1,19 +1,23 @@
 internal import KVBase
+package import KVCollation
 package import KVJSON
 
 /// A query of a collection: a filter, an order, a page, a projection. An immutable value once
 /// shared: copies are independent, and it may be used from any thread.
 package struct Query: Sendable, Equatable {
-  /// One key of the order. Nulls and missing members come first; strings are ordered by code point.
+  /// One key of the order. Nulls and missing members come first.
   package struct SortKey: Sendable, Equatable {
     /// The member; of a key that is computed, the name that it has in the order.
     package var path: Path
     package var ascending: Bool
     /// The value that is computed in place of a member: the best fit and the nearest place come first.
     let meta: Meta?
+    /// The order of strings; nil: by code point.
+    package var collation: Collation?
 
-    package init(_ path: Path, ascending: Bool = true) {
+    package init(_ path: Path, ascending: Bool = true, _ collation: Collation? = nil) {
       self.init(path, ascending: ascending, meta: nil)
+      self.collation = collation
     }
 
     init(_ name: Path, _ meta: Meta) { self.init(name, ascending: true, meta: meta) }
@@ -28,12 +32,19 @@ package struct Query: Sendable, Equatable {
     /// The member; nil if there is none.
     var member: Path? { meta == nil ? path : nil }
 
+    /// The member whose values are ordered as indexes have them; nil if it is another order.
+    var indexedMember: Path? { collation == nil ? member : nil }
+
     /// The key with another name of the member.
     func renamed(_ rename: (Path) -> Path) -> SortKey {
-      meta == nil ? SortKey(rename(path), ascending: ascending) : self
+      meta == nil ? SortKey(rename(path), ascending: ascending, collation) : self
     }
 
-    var json: JSONValue { meta?.json ?? .int(ascending ? 1 : -1) }
+    var json: JSONValue {
+      let direction = meta?.json ?? .int(ascending ? 1 : -1)
+      guard let collation else { return direction }
+      return ["$order": direction, "$collation": collation.json]
+    }
   }
 
   package var filter: Predicate = .everything {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KVCollation
 internal import KVJSON
 
 /// Values as bytes that sort, byte by byte, as the values do: by type (null, numbers, strings, objects,
@@ -14,15 +15,16 @@ enum ValueEncoding {
   /// Below null: what MongoDB sorts an empty array as.
   static let emptyArray: UInt8 = 0x08
 
-  static func append(_ value: RawValue, to out: inout [UInt8]) {
+  /// `collation`: texts have their keys in it instead of their bytes.
+  static func append(_ value: RawValue, to out: inout [UInt8], _ collation: Collation? = nil) {
     var left = value.range.count
-    append(value, to: &out, levels: EntityScanner.maximumDepth, left: &left)
+    append(value, to: &out, levels: EntityScanner.maximumDepth, left: &left, collation)
   }
 
   /// `levels`: how deep it looks. `left`: at how many values: each has a byte of its own at least. Entities never have more of
   /// either, unless somebody has changed the database: then the same bytes may belong to many values.
   private static func append(
-    _ value: RawValue, to out: inout [UInt8], levels: Int, left: inout Int
+    _ value: RawValue, to out: inout [UInt8], levels: Int, left: inout Int, _ collation: Collation?
   ) {
     left -= 1
     let kind = value.kind
@@ -31,20 +33,21 @@ enum ValueEncoding {
     case .null: break
     case .bool: out.append(value.bool ? 1 : 0)
     case .number: append(value.number, to: &out)
-    case .string: value.withText { append(text: $0, to: &out) }
+    case .string:
+      value.withText { text in collation.withKey(of: text) { append(text: $0, to: &out) } }
     case .object where levels == 0, .array where levels == 0: out.append(0)
-    case .object: appendMembers(value, to: &out, levels: levels, left: &left)
+    case .object: appendMembers(value, to: &out, levels: levels, left: &left, collation)
     case .array:
       _ = value.containsElement { element, _ in
         guard left > 0 else { return true }
-        append(element, to: &out, levels: levels - 1, left: &left)
+        append(element, to: &out, levels: levels - 1, left: &left, collation)
         return false
       }
       out.append(0)
     }
   }
 
-  static func append(_ value: JSONValue, to out: inout [UInt8]) {
+  static func append(_ value: JSONValue, to out: inout [UInt8], _ collation: Collation? = nil) {
     let kind = value.kind
     out.append(kind.rawValue)
     switch value {
@@ -53,22 +56,24 @@ enum ValueEncoding {
     case .int(let value): append(Number.int(value), to: &out)
     case .double(let value): append(Number.double(value), to: &out)
     case .string(let value):
-      Array(value.utf8).withUnsafeBufferPointer { append(text: $0, to: &out) }
+      Array(value.utf8).withUnsafeBufferPointer { text in
+        collation.withKey(of: text) { append(text: $0, to: &out) }
+      }
     case .array(let elements):
-      for element in elements { append(element, to: &out) }
+      for element in elements { append(element, to: &out, collation) }
       out.append(0)
     case .object(let object):
       for member in object.members {
         out.append(member.value.kind.rawValue)
         Array(member.name.utf8).withUnsafeBufferPointer { append(text: $0, to: &out) }
-        append(member.value, to: &out)
+        append(member.value, to: &out, collation)
       }
       out.append(0)
     }
   }
 
   private static func appendMembers(
-    _ value: RawValue, to out: inout [UInt8], levels: Int, left: inout Int
+    _ value: RawValue, to out: inout [UInt8], levels: Int, left: inout Int, _ collation: Collation?
   ) {
     let scanner = value.scanner
     var members = TrustedMembers(scanner, at: value.range.lowerBound)
@@ -77,7 +82,7 @@ enum ValueEncoding {
       out.append(inner.kind.rawValue)
       let quoted = member.name.lowerBound &- 1..<member.name.upperBound &+ 1
       RawValue(scanner, quoted).withText { append(text: $0, to: &out) }
-      append(inner, to: &out, levels: levels - 1, left: &left)
+      append(inner, to: &out, levels: levels - 1, left: &left, collation)
     }
     out.append(0)
   }

@@ -36,7 +36,8 @@ struct FormatPrinter {
       (joined(parts, " OR ", rank: .disjunction), .disjunction)
     case .nor(let parts) where parts.count == 1 && parts[0].formatNegated == predicate:
       ("NOT \(text(parts[0], .comparison))", .negation)
-    case .comparison(let comparison): (text(comparison), .comparison)
+    case .comparison(let comparison):
+      comparison.collation == nil ? (text(comparison), .comparison) : filter(predicate)
     case .field(let path, let tests): field(path, tests) ?? filter(predicate)
     case .and, .or, .nor, .text: filter(predicate)
     }

@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVCollation
 package import KVJSON
 
 extension Predicate {
@@ -13,7 +14,11 @@ extension Predicate {
     case .nor(let parts): return ["$nor": .array(parts.map { .object($0.json) })]
     case .field(let path, let tests): return Predicate.field(path.text, tests)
     case .text(let search): return search.json
-    case .comparison: return formatJSON
+    case .comparison(let comparison):
+      guard let collation = comparison.collation else { return formatJSON }
+      var object = withoutCollation(collation).formatJSON
+      object["$collation"] = collation.json
+      return object
     }
   }
 
@@ -34,6 +39,7 @@ extension Predicate {
     if tests.count == 1, case .equal(let value) = tests[0], !value.looksLikeOperators {
       return [name: value]
     }
+    if let operators = Test.collatedOperators(tests) { return [name: .object(operators)] }
     let objects = tests.map(\.json)
     // Operators: words of ours.
     let names = Set(objects.flatMap { $0.members.map(\.name) })
@@ -66,12 +72,25 @@ extension Test {
     case .within(let region): ["$geoWithin": .object(region.json)]
     case .text(let search): search.json
     case .not(let tests): ["$not": Test.operators(tests)]
+    case .collated(let collation, let test):
+      JSONObject(test.json.members + [.init("$collation", collation.json)])
     }
+  }
+
+  /// Tests as one object of operators whose comparisons are all in one order by language; nil if they are not, or two are
+  /// of one kind.
+  fileprivate static func collatedOperators(_ tests: [Test]) -> JSONObject? {
+    guard let collation = tests.lazy.compactMap(\.uncollated.collation).first,
+      tests.allSatisfy({ $0 == $0.uncollated.test.collated(by: collation) })
+    else { return nil }
+    let members = tests.flatMap { $0.uncollated.test.json.members }
+    guard Set(members.map(\.name)).count == members.count else { return nil }
+    return JSONObject(members + [.init("$collation", collation.json)])
   }
 
   /// Several tests as one object. No two are of one kind: the parser refuses repeated members.
   private static func operators(_ tests: [Test]) -> JSONValue {
-    .object(JSONObject(tests.flatMap { $0.json.members }))
+    .object(collatedOperators(tests) ?? JSONObject(tests.flatMap { $0.json.members }))
   }
 }
 

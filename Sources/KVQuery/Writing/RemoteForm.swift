@@ -37,7 +37,8 @@ extension Test {
   /// Whether a test can be said in the backend's language.
   fileprivate var isRemote: Bool {
     switch self {
-    case .text: false
+    // No backend but our server has orders by language.
+    case .text, .collated: false
     case .not(let tests), .allElements(let tests), .elementValue(let tests):
       tests.allSatisfy(\.isRemote)
     case .element(let predicate): predicate.isRemote
@@ -48,7 +49,9 @@ extension Test {
 
 extension Query {
   /// Whether a backend can answer it whole, but for what is computed.
-  package var isRemote: Bool { filter.isRemote && sort.allSatisfy { $0.meta == nil } }
+  package var isRemote: Bool {
+    filter.isRemote && sort.allSatisfy { $0.meta == nil && $0.collation == nil }
+  }
 
   /// The query to send to a backend when `isRemote` is false: everything the query may select, whole and in
   /// no order. The filter, order, page and projection are then applied locally.
