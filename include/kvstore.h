@@ -890,6 +890,8 @@ typedef struct kv_query kv_query;
  *                        means no limit. `"computed":{"score":{"$meta":"textScore"}}` adds to each result the score
  *                        of a `$text`; `"snippet"` adds the part that matches, `"geoNearDistance"` the distance in
  *                        metres. `"sort":{"score":{"$meta":"textScore"}}` puts the best first.
+ *                        `"collation":{"locale":"de","ignoreCase":true,"ignoreAccents":true}` compares and
+ *                        sorts texts as a language does: docs/queries.md.
  * @param query_out       free it with kv_query_free()
  * @return KV_OK, KV_INVALID (the error has a `position`), KV_MISUSE
  */

@@ -18,6 +18,15 @@ import Testing
         == #"{"filter":{"born":{"$gte":"1970-01-01T00:00:00.000Z"}}}"#)
   }
 
+  @Test("Texts are compared and sorted as a language does, from there on")
+  func collated() throws {
+    #expect(
+      text(Query(\.name >= "b").sorted(by: \.name).collated(by: "de", ignoringCase: true))
+        == #"{"filter":{"name":{"$gte":"b","$collation":{"locale":"de","ignoreCase":true}}},"#
+        + #""sort":{"name":{"$order":1,"$collation":{"locale":"de","ignoreCase":true}}}}"#)
+    #expect(text(Query(\.age > 3).collated(by: "xx")).contains("no order is known for the locale"))
+  }
+
   @Test("Conditions are combined by the operators of Bool")
   func combined() {
     #expect(

@@ -95,6 +95,16 @@ func TestABuiltQueryIsSortedPagedAndPrinted(t *testing.T) {
 	equal(t, again.String(), query.String())
 }
 
+func TestAQueryComparesAndSortsAsALanguageDoes(t *testing.T) {
+	query := &kvstore.Query{
+		Filter:    kvstore.M{"name": kvstore.M{"$gt": "b"}},
+		Sort:      []kvstore.SortKey{kvstore.Ascending("name")},
+		Collation: &kvstore.Collation{Locale: "de", IgnoreCase: true},
+	}
+	equal(t, query.String(), `{"filter":{"name":{"$gt":"b","$collation":{"locale":"de","ignoreCase":true}}},`+
+		`"sort":{"name":{"$order":1,"$collation":{"locale":"de","ignoreCase":true}}}}`)
+}
+
 func TestWhatIsWrongWithABuiltQueryIsInvalid(t *testing.T) {
 	all := places(t)
 	for i, query := range []*kvstore.Query{

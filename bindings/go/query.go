@@ -27,6 +27,8 @@ type Query struct {
 	Variables M
 	// Sort has the sort keys, most significant first. Equal entities are sorted by "_id".
 	Sort []SortKey
+	// Collation, if not nil, compares and sorts texts as a language does.
+	Collation *Collation
 	// Skip and Limit choose a page. A Limit of 0 means no limit.
 	Skip, Limit int
 	// Fields are the members that results have. "_id" is always one of them.
@@ -50,6 +52,16 @@ func Or(queries ...*Query) *Query { return &Query{combination: "or", parts: quer
 
 // Not selects entities that a query does not select. Otherwise it works like [And].
 func Not(query *Query) *Query { return &Query{combination: "not", parts: []*Query{query}} }
+
+// A Collation is how texts are compared and sorted: as a language does.
+type Collation struct {
+	// Locale is the language, such as "de" or "sv".
+	Locale string `json:"locale"`
+	// IgnoreCase makes "a" and "A" equal.
+	IgnoreCase bool `json:"ignoreCase,omitempty"`
+	// IgnoreAccents makes "a" and "ä" equal. It needs IgnoreCase.
+	IgnoreAccents bool `json:"ignoreAccents,omitempty"`
+}
 
 // A SortKey is a member to sort by, and the direction.
 type SortKey struct {
@@ -179,6 +191,9 @@ func (q *Query) modifiers() ([]byte, error) {
 	}
 	if q.Sort != nil {
 		members["sort"] = sortKeys(q.Sort)
+	}
+	if q.Collation != nil {
+		members["collation"] = q.Collation
 	}
 	if len(members) == 0 {
 		return nil, nil

@@ -55,6 +55,21 @@ public struct Query<Entity: Codable & Sendable>: Sendable {
     }
   }
 
+  /// Compares and sorts texts as a language does, such as `"de"`, where the query does not say how yet: call it after the
+  /// conditions and the sort keys.
+  public func collated(
+    by locale: String, ignoringCase: Bool = false, ignoringAccents: Bool = false
+  ) -> Query {
+    changed { (query) throws(KVStoreError) in
+      do throws(QueryError) {
+        query = try query.collated(
+          by: locale, ignoringCase: ignoringCase, ignoringAccents: ignoringAccents)
+      } catch {
+        throw KVStoreError(StoreError(error))
+      }
+    }
+  }
+
   /// Sorts by text score, best first, after the sort keys that were given before.
   public func sortedByRelevance() -> Query { changed { $0.sort.append(.textScore) } }
 

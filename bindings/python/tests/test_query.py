@@ -51,6 +51,22 @@ def test_a_query_tells_what_it_is() -> None:
     assert "limit" in repr(query)
 
 
+def test_a_query_sorts_and_compares_as_a_language_does(notes: kvstore.Store) -> None:
+    notes.save_many([{"_id": name, "name": name} for name in ("Zoe", "Ärger", "anna", "ärger")])
+    by_name = kvstore.Query(sort={"name": 1}, collation="de")
+    assert [found["_id"] for found in notes.find(by_name)] == ["anna", "ärger", "Ärger", "Zoe"]
+    swedish = kvstore.Query(sort={"name": 1}).collated("sv").limit(3)
+    assert [found["_id"] for found in notes.find(swedish)] == ["anna", "Zoe", "ärger"]
+    loose = kvstore.Query({"name": "arger"}).collated("de", ignore_case=True, ignore_accents=True)
+    assert notes.count(loose) == 2
+    assert notes.count(kvstore.Query(loose.to_dict()["filter"])) == 2
+    assert notes.group(["name"], query=loose) == [{"name": "Ärger"}, {"name": "ärger"}]
+    with pytest.raises(kvstore.InvalidError, match="no order is known for the locale xx"):
+        kvstore.Query(collation="xx")
+    with pytest.raises(kvstore.InvalidError, match="1, -1"):
+        notes.create_index({"name": {"$collation": "de"}})
+
+
 def test_a_bad_filter_is_refused_when_it_is_made() -> None:
     with pytest.raises(kvstore.InvalidError):
         kvstore.Query({"a": {"$noSuchOperator": 1}})

@@ -60,6 +60,7 @@ from .pending import PendingQueue
 from .query import (
     DISTANCE,
     TEXT_SCORE,
+    Collation,
     Computed,
     Query,
     QueryLike,
@@ -116,6 +117,7 @@ __all__ = [
     "Client",
     "ClientOptions",
     "ClientStatus",
+    "Collation",
     "CollectionStatus",
     "Computed",
     "Condition",

@@ -21,8 +21,12 @@ _free = _native.function("kv_query_free")
 
 #: A value that a query computes for each entity.
 Computed = Mapping[str, Any]
-#: A sort order: names of members with 1, -1, or a computed value.
+#: A sort order: names of members with 1, -1, a computed value, or an order by language.
 Sort = Mapping[str, int | Computed]
+
+#: How texts are compared and sorted: a locale, or an object with `locale`, `ignoreCase` and
+#: `ignoreAccents`.
+Collation = str | Mapping[str, Any]
 
 #: The relevance of an entity for the searches of a query, to sort by or to add to results.
 TEXT_SCORE: Final[Computed] = {"$meta": "textScore"}
@@ -64,19 +68,25 @@ class Query:
         limit: int | None = None,
         fields: Sequence[str] | None = None,
         computed: Mapping[str, Computed] | None = None,
+        collation: Collation | None = None,
     ) -> None:
         """Make a query; :class:`~kvstore.InvalidError` says what is wrong with it.
 
         The order of `sort`'s members counts. 1 is ascending, -1 is descending, and
         :data:`TEXT_SCORE` puts the best first. `computed` adds members to the results:
         ``{"score": TEXT_SCORE}``, :data:`DISTANCE` or a :func:`snippet`. If `filter` is a query,
-        such as ``F.population > 50_000``, only its filter is used.
+        such as ``F.population > 50_000``, only its filter is used. `collation` compares and sorts
+        texts as a language does: ``"de"``, or ``{"locale": "de", "ignoreCase": True}``.
         """
         if isinstance(filter, Query):
-            self._adopt(_combined("and", [filter], _modifiers(sort, skip, limit, fields, computed)))
+            self._adopt(
+                _combined(
+                    "and", [filter], _modifiers(sort, skip, limit, fields, computed, collation)
+                )
+            )
             return
         filter_json = None if filter is None else to_json(filter)
-        modifiers_json = _modifiers(sort, skip, limit, fields, computed)
+        modifiers_json = _modifiers(sort, skip, limit, fields, computed, collation)
         self._adopt(
             _native.call_for_handle(
                 _create,
@@ -98,6 +108,7 @@ class Query:
         limit: int | None = None,
         fields: Sequence[str] | None = None,
         computed: Mapping[str, Computed] | None = None,
+        collation: Collation | None = None,
     ) -> Query:
         """Make a query from a predicate format, in the syntax of NSPredicate.
 
@@ -108,7 +119,7 @@ class Query:
         {'state': 'MA', 'population': {'$gte': 50000}}
         """
         values = to_json({"arguments": arguments, "variables": dict(variables or {})})
-        modifiers_json = _modifiers(sort, skip, limit, fields, computed)
+        modifiers_json = _modifiers(sort, skip, limit, fields, computed, collation)
         query = cls.__new__(cls)
         query._adopt(
             _native.call_for_handle(
@@ -128,6 +139,21 @@ class Query:
             raise invalid("the name of a member is empty")
         order = {key.removeprefix("-"): -1 if key.startswith("-") else 1 for key in keys}
         return self._with(sort=order)
+
+    def collated(
+        self, locale: str, *, ignore_case: bool = False, ignore_accents: bool = False
+    ) -> Query:
+        """Compare and sort texts as a language does, where the query does not say how.
+
+        >>> Query({"name": {"$gt": "b"}}).collated("de").to_dict()["filter"]
+        {'name': {'$gt': 'b', '$collation': {'locale': 'de'}}}
+        """
+        collation: Collation = {
+            "locale": locale,
+            "ignoreCase": ignore_case,
+            "ignoreAccents": ignore_accents,
+        }
+        return self._with(collation=collation)
 
     def skip(self, count: int) -> Query:
         """Skip this many entities at the beginning of the result."""
@@ -166,9 +192,12 @@ class Query:
         limit: int | None = None,
         fields: Sequence[str] | None = None,
         computed: Mapping[str, Computed] | None = None,
+        collation: Collation | None = None,
     ) -> Query:
         """Make a query with the same filter, these modifiers and no others."""
-        return _adopted(_combined("and", [self], _modifiers(sort, skip, limit, fields, computed)))
+        return _adopted(
+            _combined("and", [self], _modifiers(sort, skip, limit, fields, computed, collation))
+        )
 
     def __and__(self, other: QueryLike) -> Query:
         """Match entities that both queries match. Combinations drop the modifiers of their parts.
@@ -280,9 +309,10 @@ def _modifiers(
     limit: int | None,
     fields: Sequence[str] | None,
     computed: Mapping[str, Computed] | None,
+    collation: Collation | None,
 ) -> bytes | None:
     chosen: dict[str, object] = {"sort": sort, "skip": skip, "limit": limit, "fields": fields}
-    chosen["computed"] = computed
+    chosen |= {"computed": computed, "collation": collation}
     modifiers = {name: value for name, value in chosen.items() if value is not None}
     return to_json(modifiers) if modifiers else None
 

@@ -166,6 +166,11 @@ def query_options(function: F) -> F:
         click.option(
             *("-s", "--sort"), metavar="NAMES", help="Members to sort by, such as -price,name."
         ),
+        click.option(
+            "--collation",
+            metavar="LOCALE",
+            help="Compare and sort texts as a language does: a locale such as de, or JSON.",
+        ),
         click.option("-f", "--fields", metavar="NAMES", help="Only these members, and _id."),
         click.option("-n", "--limit", type=click.IntRange(min=0), help="At most this many."),
         click.option("--skip", type=click.IntRange(min=0), help="Skip this many at the start."),
@@ -180,6 +185,7 @@ def query_of(
     where: str | None,
     arguments: tuple[str, ...],
     sort: str | None = None,
+    collation: str | None = None,
     fields: str | None = None,
     limit: int | None = None,
     skip: int | None = None,
@@ -191,6 +197,7 @@ def query_of(
         raise Failure("--arg needs --where.", Exit.USAGE)
     modifiers: dict[str, Any] = {
         "sort": _order(sort),
+        "collation": None if collation is None else _value(collation),
         "fields": names_of(fields),
         "limit": limit,
         "skip": skip,
