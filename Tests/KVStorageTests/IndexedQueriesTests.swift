@@ -145,6 +145,10 @@ private struct RandomQueries {
       #"{"t":"text"},"language":"english""#, #"{"$**":"text"},"language":"english""#,
       #"{"_geoloc":"2dsphere"}"#, #"{"_geoloc":"2dsphere"}"#,
     ]
+  private static let collations = [
+    #""sv""#, #"{"locale":"root","ignoreCase":true}"#,
+    #"{"locale":"de","ignoreCase":true,"ignoreAccents":true}"#,
+  ]
   private static let words = [
     "river", "River", "RIVER", "Zürich", "zurich", "café", #"cafe\u0301"#, "re-entry", "don't",
     "42", "東京", "of", "東京都", "京", "rivers", "Riverside", "entries", "caf", "が", #"か\u3099"#,
@@ -284,6 +288,7 @@ private struct RandomQueries {
     }
     if chance(60) { parts.append(#""limit":\#(random.below(12))"#) }
     if chance(30) { parts.append(#""skip":\#(random.below(5))"#) }
+    if chance(30) { parts.append(#""collation":\#(pick(Self.collations))"#) }
     return "{\(parts.joined(separator: ","))}"
   }
 

@@ -55,6 +55,37 @@ import Testing
     #expect(try server.send(as: ana, "GET", query("/appdata/kid/texts", stems)).ids.count == 4)
   }
 
+  @Test("compares and sorts texts as a language does, with an index and without")
+  func collation() throws {
+    let path = "/appdata/kid/names"
+    for (id, name) in [("1", "Zoe"), ("2", "Ärger"), ("3", "anna"), ("4", "ärger"), ("5", "Öl")] {
+      _ = try server.send(as: ana, "POST", path, body: #"{"_id":"\#(id)","name":"\#(name)"}"#)
+    }
+    let german = #"{"name":{"$collation":"de"}}"#
+    let swedish = #"{"name":{"$order":-1,"$collation":{"locale":"sv","ignoreCase":true}}}"#
+    let filter =
+      #"{"name":{"$in":["arger","ol"],"$collation":{"locale":"de","ignoreCase":true,"ignoreAccents":true}}}"#
+    for isIndexed in [false, true] {
+      if isIndexed {
+        try server.send(as: .master, "PUT", path + "/_indexes", body: #"{"keys":{"name":1}}"#)
+          .expect(200)
+      }
+      #expect(
+        try server.send(as: ana, "GET", target(path, [("sort", german)])).ids
+          == ["3", "4", "2", "5", "1"])
+      #expect(
+        try server.send(
+          as: ana, "GET", target(path, [("sort", swedish), ("skip", "1"), ("limit", "3")])
+        ).ids == ["2", "4", "1"])
+      #expect(try server.send(as: ana, "GET", query(path, filter)).ids == ["2", "4", "5"])
+      let count = try server.send(as: ana, "GET", query(path + "/_count", filter))
+      #expect(count.json["count"] == .int(3))
+    }
+    for sort in [#"{"name":{"$collation":"xx"}}"#, #"{"name":{"$collation":"de","$x":1}}"#] {
+      #expect(try server.send(as: ana, "GET", target(path, [("sort", sort)])).status == 400)
+    }
+  }
+
   @Test("sorts, skips and limits, in this order")
   func pages() throws {
     let sorted = target(path, [("sort", #"{"country":1,"n.people":-1}"#)])

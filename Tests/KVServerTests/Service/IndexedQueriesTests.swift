@@ -38,7 +38,7 @@ import Testing
   private static func filter(_ seed: inout Seed, depth: Int = 2) -> String {
     func value() -> String { values[Int.random(in: 0..<values.count, using: &seed)] }
     let path = paths[Int.random(in: 0..<paths.count, using: &seed)]
-    switch Int.random(in: 0..<(depth > 0 ? 12 : 9), using: &seed) {
+    switch Int.random(in: 0..<(depth > 0 ? 14 : 11), using: &seed) {
     case 0, 1: return "{\"\(path)\":\(value())}"
     case 2: return "{\"\(path)\":{\"$gt\":\(value())}}"
     case 3: return "{\"\(path)\":{\"$gte\":\(value()),\"$lt\":\(value())}}"
@@ -47,6 +47,9 @@ import Testing
     case 6: return "{\"\(path)\":{\"$ne\":\(value())}}"
     case 7: return "{\"\(path)\":{\"$regex\":\"^a\"}}"
     case 8: return "{\"\(path)\":{\"$exists\":\(Bool.random(using: &seed))}}"
+    case 9: return "{\"\(path)\":{\"$eq\":\(value()),\"$collation\":\(loose)}}"
+    case 10:
+      return "{\"\(path)\":{\"$gte\":\(value()),\"$lt\":\(value()),\"$collation\":\(loose)}}"
     default:
       let name = Bool.random(using: &seed) ? "$and" : "$or"
       let parts = [filter(&seed, depth: depth - 1), filter(&seed, depth: depth - 1)]
@@ -54,9 +57,13 @@ import Testing
     }
   }
 
+  private static let loose = #"{"locale":"de","ignoreCase":true,"ignoreAccents":true}"#
+
   private static let sorts = [
     "", "", #"{"a":1}"#, #"{"a":-1}"#, #"{"n":1}"#, #"{"t":1,"n":-1}"#, #"{"b.c":-1,"a":1}"#,
-    #"{"t":-1}"#, #"{"_id":1}"#,
+    #"{"t":-1}"#, #"{"_id":1}"#, #"{"a":{"$collation":"sv"}}"#,
+    #"{"t":{"$order":-1,"$collation":{"locale":"de","ignoreCase":true}},"n":-1}"#,
+    #"{"_id":{"$order":-1,"$collation":"root"}}"#,
   ]
 
   @Test("have the entities, the order and the count that the matcher and the sorter alone give")
