@@ -58,6 +58,20 @@ static inline long kvcurl_sent_bytes(CURL *easy) {
   return count;
 }
 
+/* CURLOPT_XFERINFOFUNCTION. */
+static inline CURLcode kvcurl_set_progress(CURL *easy, curl_xferinfo_callback value) {
+  return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, value);
+}
+
+/* What libcurl 8.6 and later say of an answer that exceeds one of their limits: CURLE_TOO_LARGE. Earlier versions say
+ * CURLE_OUT_OF_MEMORY. */
+static const CURLcode kvcurl_too_large = (CURLcode)100;
+
+/* Whether CURLE_OUT_OF_MEMORY may also mean that an answer exceeds a limit. */
+static inline int kvcurl_hides_limits(void) {
+  return curl_version_info(CURLVERSION_NOW)->version_num < 0x080600;
+}
+
 /* Whether a first byte of the answer has come. */
 static inline int kvcurl_has_answer(CURL *easy) {
   curl_off_t microseconds = 0;

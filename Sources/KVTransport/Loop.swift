@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 
 /// The transport's thread: every call of libcurl but one happens here.
 ///
@@ -81,6 +82,7 @@ final class Loop {
 
   private func perform() {
     var running: Int32 = 0
+    errno = 0
     guard curl_multi_perform(multi.raw, &running) == CURLM_OK else { return failAll() }
     var result = CURLE_OK
     while let easy = kvcurl_multi_next_done(multi.raw, &result) {

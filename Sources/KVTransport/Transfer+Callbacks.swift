@@ -44,6 +44,15 @@ func beforeSending(
   return transfer.maySend() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
+/// libcurl has taken steps, or gives a transfer up and has not closed its connection yet: the last time that `errno` tells a
+/// failed allocation from an answer that exceeds one of libcurl's limits.
+func noticeMemory(
+  _ context: UnsafeMutableRawPointer?, _: curl_off_t, _: curl_off_t, _: curl_off_t, _: curl_off_t
+) -> CInt {
+  Transfer.from(context)?.lacksMemory = errno == ENOMEM
+  return 0
+}
+
 /// Opens a socket that no program inherits which the host runs: it would keep our connections open.
 func openSocket(
   _ context: UnsafeMutableRawPointer?, purpose: curlsocktype,

@@ -9,6 +9,8 @@ final class Transfer {
 
   /// Why a callback stopped the transfer, which libcurl reports as a failure to write or read.
   var refusal: TransportError?
+  /// Whether an allocation failed during the last steps of libcurl.
+  var lacksMemory = false
   var head = HeadReader()
   /// How much had been sent before a request that is sent once only: to a proxy, for a way through it.
   var sentBeforehand: Int?
@@ -46,7 +48,7 @@ final class Transfer {
   func failure(of result: CURLcode) -> TransportError? {
     if result == CURLE_OK { return nil }
     if result == CURLE_FILESIZE_EXCEEDED { return tooLarge }
-    if result == CURLE_OUT_OF_MEMORY, let limit = exceededLimit {
+    if result == CURLE_OUT_OF_MEMORY, !lacksMemory, let limit = exceededLimit {
       return TransportError(.tooLarge, limit, code: Int(result.rawValue))
     }
     return refusal ?? handle.failure(of: result)
@@ -54,6 +56,7 @@ final class Transfer {
 
   /// The limit of libcurl that an answer exceeds, which libcurl reports as missing memory; nil: there is none.
   private var exceededLimit: String? {
+    guard kvcurl_hides_limits() != 0 else { return nil }
     if head.isPacked { return "The compressed answer expands too much at once." }
     // Before anything has come, the memory was missing.
     guard !head.isComplete, kvcurl_has_answer(easy) != 0, Memory.isAvailable(Self.headerBytes)
@@ -142,6 +145,9 @@ final class Transfer {
     try handle.set(CURLOPT_HEADERDATA, context)
     try handle.check(kvcurl_set_callback(easy, CURLOPT_READFUNCTION, sendBody))
     try handle.set(CURLOPT_READDATA, context)
+    try handle.check(kvcurl_set_progress(easy, noticeMemory))
+    try handle.set(CURLOPT_XFERINFODATA, context)
+    try handle.set(CURLOPT_NOPROGRESS, 0)
     try handle.check(kvcurl_set_seek(easy, rewindBody))
     try handle.set(CURLOPT_SEEKDATA, context)
   }
