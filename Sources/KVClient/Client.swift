@@ -66,7 +66,12 @@ package final class Client: Sendable {
   init(_ options: JSONObject, pushes: AutoPush.Schedule) throws(StoreError) {
     let options = try ClientOptions(options)
     self.options = options
-    directory = DataDirectory(root: options.dataDirectory, appKey: options.appKey)
+    directory =
+      options.allowsNetworkFileSystem
+      ? DataDirectory(root: options.dataDirectory, appKey: options.appKey, networkType: nil)
+      : DataDirectory(root: options.dataDirectory, appKey: options.appKey)
+    // Where the directory cannot be used, that is said here, also for a client without a backend.
+    try directory.prepare()
     events = SyncEvents { [statusObservers] in statusObservers.didChange() }
     let autoPushes = AutoPushes(pushes)
     self.autoPushes = autoPushes
@@ -83,8 +88,6 @@ package final class Client: Sendable {
       revival.withLock { $0 }?()
     }
     guard let open = options.backend else {
-      // Where the directory cannot be used, that is said here, as for a client with a backend.
-      try directory.prepare()
       (backend, remote, session, renewal, live) = (nil, nil, nil, nil, nil)
       // Whether the data fits the models is said here as well.
       if options.models != nil { _ = try storage(options.tag) }

@@ -16,6 +16,8 @@ struct ClientOptions {
   /// Nil: collections have any name, and their records any content.
   var models: ClientModels?
   var dataDirectory: String
+  /// Whether the data may be on a network file system.
+  var allowsNetworkFileSystem: Bool
   var tag: String
   var durability: Storage.Durability
   /// Whether indexes are made without being asked for.
@@ -49,6 +51,7 @@ struct ClientOptions {
     } else {
       dataDirectory = try Self.defaultDirectory()
     }
+    allowsNetworkFileSystem = try reader.bool("allowNetworkFileSystem") ?? false
     tag = try Self.tag(&reader) ?? "kinvey"
     let durability = try reader.choice("durability", DurabilityName.self)
     self.durability = durability == .normal ? .normal : .full

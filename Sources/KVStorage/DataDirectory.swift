@@ -9,8 +9,15 @@ package struct DataDirectory: Sendable {
   /// The application's own directory. It is made by `prepare` or when the first file is opened, for its owner only.
   package let path: String
 
-  package init(root: String, appKey: String) {
+  /// Gives the type of the network file system that a directory is on, or nil; itself nil if any file system will do.
+  private let networkType: (@Sendable (String) -> String?)?
+
+  package init(
+    root: String, appKey: String,
+    networkType: (@Sendable (String) -> String?)? = { NetworkFileSystem.type(of: $0) }
+  ) {
     path = "\(root)/\(Self.safe(appKey))"
+    self.networkType = networkType
   }
 
   /// Makes the directory, or throws why it cannot be used. No file is made, so that one that can only be read will do.
@@ -18,6 +25,11 @@ package struct DataDirectory: Sendable {
     do throws(SQLiteError) { try Database.prepareDirectory(of: sessionFile) } catch {
       throw StoreError(error)
     }
+    guard let type = networkType?(path) else { return }
+    throw StoreError(
+      .unsupported,
+      "The data directory is on a network file system (\(type)), where acknowledged writes may be lost. Use a local"
+        + " one, or the option \"allowNetworkFileSystem\" if one machine alone uses the data.")
   }
 
   /// The file of a tag.

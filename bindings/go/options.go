@@ -107,7 +107,9 @@ type Options struct {
 	InstanceID string `json:"instanceId,omitempty"`
 	// DataDirectory is the directory of the local data. The default is "$XDG_DATA_HOME/kvstore" or
 	// "~/.local/share/kvstore".
-	DataDirectory           string         `json:"dataDirectory,omitempty"`
+	DataDirectory string `json:"dataDirectory,omitempty"`
+	// AllowNetworkFileSystem opens local data on a network file system, for data that one machine alone uses.
+	AllowNetworkFileSystem  bool           `json:"allowNetworkFileSystem,omitempty"`
 	Tag                     string         `json:"tag,omitempty"`
 	ClientAppVersion        string         `json:"clientAppVersion,omitempty"`
 	CustomRequestProperties map[string]any `json:"-"`

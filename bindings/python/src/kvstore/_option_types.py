@@ -124,6 +124,9 @@ class ClientOptions(CallOptions, total=False):
     #: Where local data and the session are; made if missing, readable by its owner only; default:
     #: `"$XDG_DATA_HOME/kvstore"`, else `"~/.local/share/kvstore"`.
     data_directory: str | os.PathLike[str]
+    #: Opens local data on a network file system, which is `KV_UNSUPPORTED` otherwise: for data that
+    #: one machine alone uses (limits.md).
+    allow_network_file_system: bool
     #: Local data and sessions of different tags are separate; default: `"kinvey"`.
     tag: str
     #: `full`: acknowledged writes survive a loss of power; `normal`: they survive the end of the
