@@ -13,7 +13,7 @@ package enum NetworkFileSystem {
     "fuse.gvfsd-fuse",
   ]
 
-  /// The type of the network file system that a directory is on; nil: it is on another one, or nobody knows.
+  /// The type of the network file system that a directory is on; nil: it is on another one, or on an unknown one.
   static func type(of path: String) -> String? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
