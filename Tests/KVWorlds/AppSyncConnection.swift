@@ -29,7 +29,7 @@ final class AppSyncConnection: FaultyLine, WorldConnection, @unchecked Sendable 
     return (remote, AppSyncLive(remote, server.schema))
   }()
 
-  init(_ server: AppSyncWorld, _ user: String, _ random: inout Seed) {
+  init(_ server: AppSyncWorld, _ user: String, random: inout Seed) {
     (self.server, self.user) = (server, user)
     pageSize = Int(1 + random.next() % 5)
     super.init(Seed(random.next()))

@@ -65,7 +65,7 @@ final class AppSyncWorld: WorldBackend, @unchecked Sendable {
   }
 
   func connect(_ user: String, _ random: inout Seed) throws -> any WorldConnection {
-    AppSyncConnection(self, user, &random)
+    AppSyncConnection(self, user, random: &random)
   }
 
   func receiveDelayed(_ random: inout Seed, all: Bool) {

@@ -62,7 +62,7 @@ final class Member {
     self.answers = Monitor(answers)
     takesInLiveData = number % 3 != 0 && kind != .network
     store = try Self.open(path, format, ids: self.ids)
-    engine = Self.engine(store, connection, of: backend.collection, kind, number: number)
+    engine = Self.engine(store, connection, of: backend.collection, kind: kind, number: number)
     engine.setConflictHandler(handler)
     line.versionHere = { [unowned self] id in
       store.version(of: id, in: self.collection, format)
@@ -76,7 +76,7 @@ final class Member {
   var line: FaultyLine { connection.line }
 
   private static func engine(
-    _ store: DyingStore, _ connection: any WorldConnection, of collection: String, _ kind: Kind,
+    _ store: DyingStore, _ connection: any WorldConnection, of collection: String, kind: Kind,
     number: Int
   ) -> CollectionEngine {
     CollectionEngine(
@@ -89,7 +89,7 @@ final class Member {
   func restart() throws {
     let hasDied = store.isDead
     store = try Self.open(path, format, ids: ids)
-    engine = Self.engine(store, connection, of: collection, kind, number: number)
+    engine = Self.engine(store, connection, of: collection, kind: kind, number: number)
     engine.setConflictHandler(handler)
     guard hasDied else { return }
     ledger.die(backend.history[historyAtStart...]) { isHere($1, of: $0) }
@@ -172,7 +172,9 @@ final class Member {
     made += 1
     var call = Call(retry: Retry(limit: made % 3, clock: FakeRetryClock()), conflicts: strategy)
     call.keepsDiscarded = keepsDiscarded
-    call.discarded = { [ledger] write, ours, theirs in ledger.discarded(write.id, ours, theirs) }
+    call.discarded = { [ledger] write, ours, theirs in
+      ledger.discarded(write.id, ours: ours, theirs: theirs)
+    }
     call.overwritten = { [ledger] id, theirs in ledger.overwritten(id, theirs) }
     return call
   }

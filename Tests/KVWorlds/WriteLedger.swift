@@ -108,7 +108,7 @@ final class WriteLedger: @unchecked Sendable {
 
   func beginCall() { (discardedInCall, overwrittenInCall) = (0, 0) }
 
-  func discarded(_ id: String, _ ours: [UInt8]?, _ theirs: [UInt8]?) {
+  func discarded(_ id: String, ours: [UInt8]?, theirs: [UInt8]?) {
     discardedInCall += 1
     giveUp(id, ours)
     tell(id, theirs)

@@ -169,7 +169,8 @@ struct RangeAccess: Sendable {
     var columns = keys.dropFirst(equalColumns)[...]
     var isForward: Bool?
     // What has one value only may stand anywhere in the order.
-    for key in sort where !keys.prefix(equalColumns).contains(where: { $0.path == key.indexedMember }) {
+    let fixed = keys.prefix(equalColumns)
+    for key in sort where !fixed.contains(where: { $0.path == key.indexedMember }) {
       guard let column = columns.popFirst(), column.path == key.indexedMember else { return false }
       let forward = column.ascending == key.ascending
       guard isForward ?? forward == forward else { return false }

@@ -64,7 +64,7 @@ def test_a_query_sorts_and_compares_as_a_language_does(notes: kvstore.Store) -> 
     with pytest.raises(kvstore.InvalidError, match="no order is known for the locale xx"):
         kvstore.Query(collation="xx")
     with pytest.raises(kvstore.InvalidError, match="1, -1"):
-        notes.create_index({"name": {"$collation": "de"}})
+        notes.create_index({"name": {"$collation": "de"}})  # type: ignore[dict-item]
 
 
 def test_a_bad_filter_is_refused_when_it_is_made() -> None:
