@@ -43,7 +43,8 @@ go-static: lib
 	@scripts/setup wheel
 	@packaging/portable/build static
 	@mkdir -p bindings/go/static
-	@cp build/portable/libkvstore.a build/portable/THIRD-PARTY-LICENSES.txt include/kvstore.h bindings/go/static/
+	@packaging/portable/build bill $(VERSION) build/portable/libkvstore.a
+	@cp build/portable/libkvstore.a build/portable/libkvstore.a.cdx.json build/portable/THIRD-PARTY-LICENSES.txt include/kvstore.h bindings/go/static/
 
 deb: lib
 	@scripts/setup deb

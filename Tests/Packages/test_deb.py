@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from bills import ALWAYS, components
 
 ROOT = Path(__file__).resolve().parents[2]
 DEBS = ROOT / "build" / "deb"
@@ -63,6 +64,22 @@ def test_the_library_depends_on_the_system_s_libraries() -> None:
     depends = output("dpkg-deb", "--field", package("libkvstore0"), "Depends")
     for needed in ("libc6 (>= 2.36)", "libcurl4 (>= 7.88)", "libjansson4", "libsqlite3-0 ("):
         assert needed in depends, depends
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("libkvstore0", ALWAYS | {"curl", "jansson", "sqlite3", "glibc"}),
+        ("kvstored", ALWAYS | {"gnutls28", "libmicrohttpd", "postgresql-15", "sqlite3"}),
+        ("libkvstore-dev", set()),
+        ("python3-kvstore", {"python3-defaults"}),
+        ("kvstore-cli", {"python-click"}),
+    ],
+)
+def test_a_bill_beside_a_package_names_what_is_inside_and_what_it_needs(
+    name: str, expected: set[str]
+) -> None:
+    assert components(package(name)) >= expected
 
 
 def test_lintian_has_nothing_to_say() -> None:

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from bills import ALWAYS, components
 
 ROOT = Path(__file__).resolve().parents[2]
 BINDING = ROOT / "bindings" / "go"
@@ -137,6 +138,11 @@ def test_a_static_program_needs_no_library(program: Path, tmp_path: Path) -> Non
         [program / "program", tmp_path / "data"], capture_output=True, check=True, env=environment
     )
     assert done.stdout == b"milk <nil>\n"
+
+
+def test_a_bill_beside_the_archive_names_what_is_inside() -> None:
+    inside = components(BINDING / "static" / "libkvstore.a")
+    assert inside >= ALWAYS | {"curl", "sqlite3", "jansson", "openssl", "nghttp2", "zlib"}
 
 
 def test_without_the_archive_the_build_says_what_to_do(program: Path, tmp_path: Path) -> None:

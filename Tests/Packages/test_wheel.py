@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from bills import ALWAYS, components
 
 ROOT = Path(__file__).resolve().parents[2]
 WHEELS = ROOT / "build" / "wheel"
@@ -150,6 +151,11 @@ def test_the_wheel_says_what_it_is(wheel: Path) -> None:
     libraries = ("libssl", "libcurl4", "libsqlite3", "libjansson", "libnghttp2", "libpcre2")
     for inside in ("Swift runtime", *libraries):
         assert f"==== {inside}" in licences
+
+
+def test_a_bill_beside_the_wheel_names_what_is_inside(wheel: Path) -> None:
+    inside = components(wheel)
+    assert inside >= ALWAYS | {"curl", "sqlite3", "jansson", "openssl", "nghttp2", "zlib"}
 
 
 def test_the_library_needs_glibc_only_and_exports_only_its_own(library: Path) -> None:
