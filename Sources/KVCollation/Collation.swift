@@ -27,7 +27,7 @@ public struct Collation: Hashable, Sendable {
   }
 
   /// Greater after every change of the weights: keys made by another version are in another order.
-  public static var version: UInt32 { kv_collation_version }
+  public static var version: UInt32 { kvcollation_version }
 
   /// Bytes that compare as the texts do: equal bytes for texts without a difference that counts.
   public func key(of text: String) -> [UInt8] {

@@ -26,13 +26,13 @@ enum Decomposition {
     if scalar >= firstSyllable, scalar < firstSyllable + syllables {
       return appendSyllable(scalar - firstSyllable, to: &scalars)
     }
-    let value = Value(kv_collation_value(scalar))
+    let value = Value(kvcollation_value(scalar))
     guard case .decomposition(let start, let count) = value.meaning else {
-      hasMarks = hasMarks || kv_collation_class(scalar) != 0
+      hasMarks = hasMarks || kvcollation_class(scalar) != 0
       return scalars.append(scalar)
     }
     hasMarks = true
-    for index in start..<start + count { scalars.append(kv_collation_weight(index)) }
+    for index in start..<start + count { scalars.append(kvcollation_weight(index)) }
   }
 
   private static func appendSyllable(_ syllable: UInt32, to scalars: inout [UInt32]) {
@@ -45,7 +45,7 @@ enum Decomposition {
   private static func reorder(_ scalars: inout [UInt32]) {
     var start = 0
     while start < scalars.count {
-      guard kv_collation_class(scalars[start]) != 0 else {
+      guard kvcollation_class(scalars[start]) != 0 else {
         start += 1
         continue
       }
@@ -53,7 +53,7 @@ enum Decomposition {
       var isOrdered = true
       var before: UInt8 = 0
       while end < scalars.count {
-        let order = kv_collation_class(scalars[end])
+        let order = kvcollation_class(scalars[end])
         guard order != 0 else { break }
         isOrdered = isOrdered && order >= before
         before = order
@@ -67,8 +67,8 @@ enum Decomposition {
   /// A stable sort, which the standard library does not promise.
   private static func sortMarks(_ marks: inout ArraySlice<UInt32>) {
     let sorted = marks.enumerated().sorted { first, second in
-      (kv_collation_class(first.element), first.offset)
-        < (kv_collation_class(second.element), second.offset)
+      (kvcollation_class(first.element), first.offset)
+        < (kvcollation_class(second.element), second.offset)
     }
     for (place, mark) in zip(marks.indices, sorted) { marks[place] = mark.element }
   }

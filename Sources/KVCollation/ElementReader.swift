@@ -30,7 +30,7 @@ struct ElementReader {
     case .computed, .decomposition: appendComputed(scalar)
     case .expansion(let start, let count):
       for index in start..<start + count {
-        elements.append(Element(bits: kv_collation_weight(index)))
+        elements.append(Element(bits: kvcollation_weight(index)))
       }
     case .contractions(let start): append(contraction(in: start), of: scalar)
     }
@@ -41,20 +41,20 @@ struct ElementReader {
     let found = longest(in: group)
     let text = Array(scalars[position..<position + (found?.count ?? 0)])
     position += text.count
-    return extended(text, in: group) ?? found?.value ?? Value(kv_collation_weight(group))
+    return extended(text, in: group) ?? found?.value ?? Value(kvcollation_weight(group))
   }
 
   /// The longest text of the group whose characters all follow.
   private func longest(in group: UInt32) -> (count: Int, value: Value)? {
     var place = group + 2
-    for _ in 0..<kv_collation_weight(group + 1) {
-      let count = kv_collation_weight(place)
+    for _ in 0..<kvcollation_weight(group + 1) {
+      let count = kvcollation_weight(place)
       if position + Int(count) <= scalars.count,
         (0..<count).allSatisfy({
-          kv_collation_weight(place + 1 + $0) == scalars[position + Int($0)]
+          kvcollation_weight(place + 1 + $0) == scalars[position + Int($0)]
         })
       {
-        return (Int(count), Value(kv_collation_weight(place + 1 + count)))
+        return (Int(count), Value(kvcollation_weight(place + 1 + count)))
       }
       place += count + 2
     }
@@ -68,7 +68,7 @@ struct ElementReader {
     var before: UInt8 = 0
     var next = position
     while next < scalars.count {
-      let order = kv_collation_class(scalars[next])
+      let order = kvcollation_class(scalars[next])
       guard order != 0 else { break }
       // A mark of the same class in between blocks this one.
       if order != before || next == position,
@@ -88,12 +88,12 @@ struct ElementReader {
   /// The value of exactly this text in a group.
   private func value(of text: [UInt32], in group: UInt32) -> Value? {
     var place = group + 2
-    for _ in 0..<kv_collation_weight(group + 1) {
-      let count = kv_collation_weight(place)
+    for _ in 0..<kvcollation_weight(group + 1) {
+      let count = kvcollation_weight(place)
       if Int(count) == text.count,
-        (0..<count).allSatisfy({ kv_collation_weight(place + 1 + $0) == text[Int($0)] })
+        (0..<count).allSatisfy({ kvcollation_weight(place + 1 + $0) == text[Int($0)] })
       {
-        return Value(kv_collation_weight(place + 1 + count))
+        return Value(kvcollation_weight(place + 1 + count))
       }
       place += count + 2
     }

@@ -23,8 +23,8 @@ struct Tailoring: Hashable, Sendable {
   }
 
   private static func named(_ name: String) -> Tailoring? {
-    for index in 0..<kv_collation_tailoring_count {
-      let entry = kv_collation_tailoring_at(index)
+    for index in 0..<kvcollation_tailoring_count {
+      let entry = kvcollation_tailoring_at(index)
       guard let text = entry.name, String(cString: text) == name else { continue }
       return Tailoring(start: entry.start, count: entry.count)
     }
@@ -34,6 +34,6 @@ struct Tailoring: Hashable, Sendable {
   /// The value of a character in this order.
   func value(of scalar: UInt32) -> UInt32 {
     count == 0
-      ? kv_collation_value(scalar) : kv_collation_value_in(start, count, scalar)
+      ? kvcollation_value(scalar) : kvcollation_value_in(start, count, scalar)
   }
 }
