@@ -128,14 +128,19 @@ for number in itertools.count():
     print(number, flush=True)
     client.backup({str(tmp_path)!r} + f"/copy{{number}}")
 """
-    left = 0
-    for turn in range(10):
+    turns, left = 0, 0
+    # Most kills come while a copy is made, since they wait until one has begun.
+    while turns < 10 or (left == 0 and turns < 100):
+        turns += 1
         process = subprocess.Popen(
             [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True
         )
         assert process.stdout is not None
-        for _ in range(turn % 3 + 1):
-            process.stdout.readline()
+        for _ in range(turns % 3 + 1):
+            number = int(process.stdout.readline())
+        copy = tmp_path / f"copy{number}"
+        while not copy.exists() or not any(copy.iterdir()):
+            assert process.poll() is None
         process.send_signal(signal.SIGKILL)
         process.wait()
         process.stdout.close()
