@@ -265,7 +265,7 @@ def test_a_write_that_is_refused_is_set_aside_and_the_others_go_on(
     result = tasks.push()
     (error,) = result.errors
     assert isinstance(error, kvstore.InvalidError)
-    assert "No." in str(error)
+    assert ": No (KV_INVALID" in str(error)
     assert len(rows(server)) == 1
     assert len(tasks.pending) == 1
 
