@@ -353,12 +353,14 @@ final class Member {
     for (id, states) in acknowledged where states.contains(where: matches) {
       acknowledged[id]?.append(.null)
     }
-    guard (try? engine.remove(query, options(write))) != nil else { return }
+    let isAcknowledged = (try? engine.remove(query, options(write))) != nil
     let left = contents
     guard !store.isDead else { return }
     for id in matching where left[id] == nil {
-      acknowledge(.null, of: id)
+      // What has failed on the way to the backend was deleted here all the same.
       ledger.supersede(id, before[id]?.objectValue, by: nil)
+      guard isAcknowledged else { continue }
+      acknowledge(.null, of: id)
       ledger.begin(id, nil, over: nil, since: since)
     }
   }
