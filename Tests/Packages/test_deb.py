@@ -73,7 +73,7 @@ def test_the_library_depends_on_the_system_s_libraries() -> None:
         ("kvstored", ALWAYS | {"gnutls28", "libmicrohttpd", "postgresql-15", "sqlite3"}),
         ("libkvstore-dev", set()),
         ("python3-kvstore", {"python3-defaults"}),
-        ("kvstore-cli", {"python-click"}),
+        ("kvstore-cli", {"python3-defaults"}),
     ],
 )
 def test_a_bill_beside_a_package_names_what_is_inside_and_what_it_needs(
