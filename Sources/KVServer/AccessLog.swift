@@ -1,7 +1,9 @@
 internal import Glibc
 internal import KVBase
 internal import KVJSON
+internal import KVServerCore
 internal import KVServerHTTP
+
 /// One line for each request: time, client, method, path, status, bytes, milliseconds, request id.
 ///
 /// Threads that serve never wait for it: a thread of its own writes. When the reader of a pipe or a disk
@@ -59,7 +61,7 @@ final class AccessLog: Sendable {
     }
   }
 
-  /// Closes the file and opens it by its name again: after somebody renamed it.
+  /// Closes the file and opens it by its name again, after a rotation has renamed it.
   func reopen() { state.withLockNotifyingAll { $0.wantsReopening = true } }
 
   /// Writes what waits, and ends. Waits ten seconds at most for a disk or a pipe that takes nothing.
@@ -113,7 +115,7 @@ final class AccessLog: Sendable {
     while true {
       switch next(state, format) {
       case .write(let bytes):
-        write(bytes, to: descriptor)
+        _ = writeWhole(bytes, to: descriptor)
         state.withLockNotifyingAll { $0.isWritten = true }
       case .reopen:
         guard path != "-", let reopened = try? open(path) else { continue }
@@ -142,19 +144,6 @@ final class AccessLog: Sendable {
       }
       return state.isClosed ? .end : nil
     } ?? .end
-  }
-
-  private static func write(_ bytes: [UInt8], to descriptor: Int32) {
-    bytes.withUnsafeBytes { bytes in
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        let part = UnsafeRawBufferPointer(rebasing: rest)
-        let count = Glibc.write(descriptor, part.baseAddress, part.count)
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { return }
-        rest = rest.dropFirst(count)
-      }
-    }
   }
 
   private static func open(_ path: String) throws(Failure) -> Int32 {

@@ -95,13 +95,9 @@ enum Administration {
   }
 
   private static func write(_ bytes: [UInt8]) throws(AdminFailure) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-      guard count >= 0 || errno == EINTR else {
-        throw AdminFailure(.failed, "cannot write: \(String(cString: strerror(errno)))")
-      }
-      rest = rest.dropFirst(max(0, count))
+    let (count, cause) = writeWhole(bytes, to: STDOUT_FILENO)
+    guard count == bytes.count else {
+      throw AdminFailure(.failed, "cannot write: \(String(cString: strerror(cause)))")
     }
   }
 }

@@ -210,7 +210,7 @@ package final class Server: Sendable {
     settings.discovery = configuration.discovery
     settings.bodyBytes = configuration.limits.bodyBytes
     settings.workSeconds = configuration.limits.workSeconds
-    if let auditLog { settings.audit = { auditLog.add($0) } }
+    settings.audit = auditLog?.add
     do {
       return try Service(
         store, apps: configuration.apps, providers: providers, settings: settings,

@@ -8,7 +8,7 @@ package final class LocalConnection: AdminConnection {
   private let authorization: String
 
   /// Opens the app `key`, whose secrets need not be known: whoever reads the data may do everything. Closes the store
-  /// with itself. `administrator`: what `audit` is told of who that is.
+  /// with itself. `administrator`: the actor in the lines of `audit`.
   package init(
     _ store: any ServerStore, app key: String, log: Log, administrator: String = "master",
     audit: (@Sendable (AuditEvent) -> Void)? = nil

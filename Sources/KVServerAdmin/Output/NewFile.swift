@@ -46,18 +46,11 @@ final class NewFile {
   private func flush() throws(AdminFailure) {
     defer { buffer = [] }
     guard path != nil else { return try other(buffer) }
-    var rest = buffer[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      guard count >= 0 else {
-        if errno == EINTR { continue }
-        throw failure()
-      }
-      rest = rest.dropFirst(count)
-    }
+    let (count, cause) = writeWhole(buffer, to: descriptor)
+    guard count == buffer.count else { throw failure(cause) }
   }
 
-  private func failure() -> AdminFailure {
-    AdminFailure(.failed, "cannot write \(draft): \(String(cString: strerror(errno)))")
+  private func failure(_ cause: Int32 = errno) -> AdminFailure {
+    AdminFailure(.failed, "cannot write \(draft): \(String(cString: strerror(cause)))")
   }
 }

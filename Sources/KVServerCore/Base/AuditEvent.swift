@@ -10,7 +10,7 @@ package struct AuditEvent: Sendable, Equatable {
     case addApp = "app.add"
     case changeApp = "app.change"
     case removeApp = "app.remove"
-    /// A request had a secret that is none of the app's.
+    /// A request had a secret that the app does not have.
     case checkSecret = "secret.check"
     case createUser = "user.create"
     case changeUser = "user.change"
@@ -56,8 +56,8 @@ package struct AuditEvent: Sendable, Equatable {
 
   package var time: Timestamp
   package var action: Action
-  /// `user:ID`, `app` (the app's own secret), `master` (the master secret), `local:UID` (a command on this machine), `server`, or nil:
-  /// nobody has proven anything.
+  /// `user:ID`, `app` (the app's own secret), `master` (the master secret), `local:UID` (a command on this machine) or `server`; nil:
+  /// the request proved no identity.
   package var actor: String?
   /// The id or the name of what it was done to; nil: there is none, or it is not known.
   package var subject: String?

@@ -39,13 +39,15 @@ package final class AuditLog: Sendable {
     let line = Array(event.line.utf8)
     state.withLock { state in
       let start: [UInt8] = state.isTorn ? [UInt8(ascii: "\n")] : []
-      let (count, cause) = Self.write(start + line, to: state.descriptor)
+      // In one call, so that lines of several processes do not mix; what is left after a part, in more.
+      let (count, cause) = writeWhole(start + line, to: state.descriptor)
       let isWritten = count == start.count + line.count
       if count > 0 { state.isTorn = !isWritten }
       if !isWritten {
         state.failures += 1
         if !state.isFailing {
-          log.error("cannot write \(path): \(cause); requests are answered without their lines")
+          let reason = String(cString: strerror(cause))
+          log.error("cannot write \(path): \(reason); requests are answered without their lines")
         }
       } else if state.isFailing {
         log.warning("\(path) is written again; \(state.failures) line(s) were lost since the start")
@@ -54,8 +56,8 @@ package final class AuditLog: Sendable {
     }
   }
 
-  /// Closes the file and opens it by its name again: after somebody renamed it. If that fails, the log says why, and the former file
-  /// gets the lines.
+  /// Closes the file and opens it by its name again, after a rotation has renamed it. If that fails, the log says why, and the former
+  /// file gets the lines.
   package func reopen() {
     do throws(TextFile.Failure) {
       let next = try TextFile.openToAppend(path)
@@ -66,21 +68,5 @@ package final class AuditLog: Sendable {
     } catch {
       log.error("the former audit log is still written: \(error.description)")
     }
-  }
-
-  /// Writes in one call, so that lines of several processes do not mix; what is left after a part, in more.
-  private static func write(
-    _ bytes: [UInt8], to descriptor: Int32
-  ) -> (count: Int, cause: String) {
-    var written = 0
-    while written < bytes.count {
-      let count = bytes[written...].withUnsafeBytes {
-        Glibc.write(descriptor, $0.baseAddress, $0.count)
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return (written, String(cString: strerror(errno))) }
-      written += count
-    }
-    return (written, "")
   }
 }

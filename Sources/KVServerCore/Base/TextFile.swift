@@ -20,16 +20,8 @@ package enum TextFile {
   /// Reads a file that the server has written itself, if only its owner can have written it: see `FileTrust`.
   /// `isSecret`: other users must not be able to read it either.
   package static func readOwn(_ path: String, isSecret: Bool) throws(Failure) -> String {
-    // Opening a pipe would wait for its writer.
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-    guard descriptor >= 0 else {
-      if errno == ELOOP { throw Failure(description: FileTrust.linkRefusal(path)) }
-      throw failure("read", path)
-    }
+    let descriptor = try openTrusted(path, O_RDONLY, to: "read", isSecret: isSecret)
     defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw failure("read", path) }
-    try FileTrust.check(status, path, isSecret: isSecret)
     return try read(descriptor, path)
   }
 
@@ -78,17 +70,24 @@ package enum TextFile {
   /// Opens a file to add to it; makes it for its owner only if there is none. A link is not followed, and a file that other users can have
   /// written is refused: see `FileTrust`.
   static func openToAppend(_ path: String) throws(Failure) -> Int32 {
-    // Opening a pipe would wait for its reader.
-    let flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-    let descriptor = open(path, flags, 0o600)
+    try openTrusted(path, O_WRONLY | O_APPEND | O_CREAT, to: "write", isSecret: false)
+  }
+
+  /// Opens a file, and refuses a link, and what other users can have written or, if it is secret, read. `verb`: what for, in the
+  /// words of an error.
+  private static func openTrusted(
+    _ path: String, _ flags: Int32, to verb: String, isSecret: Bool
+  ) throws(Failure) -> Int32 {
+    // Opening a pipe would wait for its other end.
+    let descriptor = open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
       if errno == ELOOP { throw Failure(description: FileTrust.linkRefusal(path)) }
-      throw failure("write", path)
+      throw failure(verb, path)
     }
     do throws(Failure) {
       var status = stat()
-      guard fstat(descriptor, &status) == 0 else { throw failure("write", path) }
-      try FileTrust.check(status, path, isSecret: false)
+      guard fstat(descriptor, &status) == 0 else { throw failure(verb, path) }
+      try FileTrust.check(status, path, isSecret: isSecret)
     } catch {
       close(descriptor)
       throw error
