@@ -46,17 +46,20 @@ struct ElementReader {
 
   /// The longest text of the group whose characters all follow.
   private func longest(in group: UInt32) -> (count: Int, value: Value)? {
+    let rest = scalars[position...]
+    return first(in: group) { $0.count <= rest.count && rest.starts(with: $0) }
+  }
+
+  /// The first text of a group for which `isWanted` holds: the longest ones come first.
+  private func first(
+    in group: UInt32, where isWanted: (LazyMapSequence<Range<UInt32>, UInt32>) -> Bool
+  ) -> (count: Int, value: Value)? {
     var place = group + 2
     for _ in 0..<kvcollation_weight(group + 1) {
-      let count = kvcollation_weight(place)
-      if position + Int(count) <= scalars.count,
-        (0..<count).allSatisfy({
-          kvcollation_weight(place + 1 + $0) == scalars[position + Int($0)]
-        })
-      {
-        return (Int(count), Value(kvcollation_weight(place + 1 + count)))
-      }
-      place += count + 2
+      let end = place + 1 + kvcollation_weight(place)
+      let text = (place + 1..<end).lazy.map { kvcollation_weight($0) }
+      if isWanted(text) { return (text.count, Value(kvcollation_weight(end))) }
+      place = end + 1
     }
     return nil
   }
@@ -87,17 +90,7 @@ struct ElementReader {
 
   /// The value of exactly this text in a group.
   private func value(of text: [UInt32], in group: UInt32) -> Value? {
-    var place = group + 2
-    for _ in 0..<kvcollation_weight(group + 1) {
-      let count = kvcollation_weight(place)
-      if Int(count) == text.count,
-        (0..<count).allSatisfy({ kvcollation_weight(place + 1 + $0) == text[Int($0)] })
-      {
-        return Value(kvcollation_weight(place + 1 + count))
-      }
-      place += count + 2
-    }
-    return nil
+    first(in: group) { $0.elementsEqual(text) }?.value
   }
 
   /// Two elements from the number of a character that the table does not have: ideographs, and what is not assigned.
