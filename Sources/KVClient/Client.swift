@@ -66,10 +66,9 @@ package final class Client: Sendable {
   init(_ options: JSONObject, pushes: AutoPush.Schedule) throws(StoreError) {
     let options = try ClientOptions(options)
     self.options = options
-    directory =
-      options.allowsNetworkFileSystem
-      ? DataDirectory(root: options.dataDirectory, appKey: options.appKey, networkType: nil)
-      : DataDirectory(root: options.dataDirectory, appKey: options.appKey)
+    directory = DataDirectory(
+      root: options.dataDirectory, appKey: options.appKey,
+      networkType: options.allowsNetworkFileSystem ? nil : NetworkFileSystem.type)
     // Where the directory cannot be used, that is said here, also for a client without a backend.
     try directory.prepare()
     events = SyncEvents { [statusObservers] in statusObservers.didChange() }

@@ -14,7 +14,7 @@ package struct DataDirectory: Sendable {
 
   package init(
     root: String, appKey: String,
-    networkType: (@Sendable (String) -> String?)? = { NetworkFileSystem.type(of: $0) }
+    networkType: (@Sendable (String) -> String?)? = NetworkFileSystem.type
   ) {
     path = "\(root)/\(Self.safe(appKey))"
     self.networkType = networkType

@@ -14,7 +14,7 @@ package enum NetworkFileSystem {
   ]
 
   /// The type of the network file system that a directory is on; nil: it is on another one, or on an unknown one.
-  static func type(of path: String) -> String? {
+  @Sendable package static func type(of path: String) -> String? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     // The layout of Linux's `dev_t`, whose parts are macros.
