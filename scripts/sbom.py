@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Writes a CycloneDX bill of materials beside a package: what is inside it, and what it needs.
 
-    scripts/sbom.py VERSION PACKAGE [--inside NAME...] [--needs NAME...]
+    scripts/sbom.py VERSION PACKAGE [--inside NAME...]
 
 PACKAGE is the file that the bill is of; the bill is PACKAGE.cdx.json. NAME is a package of this
-machine's Debian, `swift` or `wslay`. Without --needs, a Debian package tells by its field Depends
-what it needs.
+machine's Debian, `swift` or `wslay`. What a Debian package needs stands in its field Depends.
 """
 
 from __future__ import annotations
@@ -90,12 +89,9 @@ def main() -> None:
     parser.add_argument("version")
     parser.add_argument("package", type=Path)
     parser.add_argument("--inside", nargs="*", default=[])
-    parser.add_argument("--needs", nargs="*")
     choice = parser.parse_args()
     package: Path = choice.package
-    needs = choice.needs
-    if needs is None:
-        needs = needed(package) if package.suffix == ".deb" else []
+    needs = needed(package) if package.suffix == ".deb" else []
     content = package.read_bytes()
     itself = f"pkg:generic/{package.name.split('_')[0].split('-')[0]}@{choice.version}"
     contained = [inside(name) for name in choice.inside]
