@@ -156,7 +156,7 @@ package final class KinveyLive: LiveRemote {
       HTTPHeader("User-Agent", "libkvstore/\(service.configuration.version)"),
     ]
     if let token {
-      // Proxies log the parameters of requests, and whoever reads such a log could act as the user.
+      // Proxies log the parameters of requests, and a reader of such a log could act as the user.
       if rights.takesHeader {
         headers.append(HTTPHeader("Authorization", "Kinvey \(token)"))
       } else {
