@@ -41,7 +41,7 @@ extension Storage {
   }
 
   package func rebase(
-    _ write: PendingWrite, onto theirs: RemoteVersion, as new: RebasedChange
+    _ write: PendingWrite, onto theirs: RemoteVersion, as new: RebasedChange, replacesUnseen: Bool
   ) throws(StoreError) -> Bool {
     try self.write(to: write.collection) { (db, change) throws(SQLiteError) in
       let base = theirs.bytes.map { String(decoding: $0, as: UTF8.self) }
@@ -50,7 +50,8 @@ extension Storage {
         """
         UPDATE pending SET base = \(bind: base), base_checksum = kv_checksum(\(bind: base)),
         operation = \(bind: new.operation(of: write).number), revision = \(bind: revision),
-        state = 0, remote = NULL, tried = NULL, condition = NULL WHERE \(change.table.isUnchanged(write))
+        state = 0, remote = NULL, tried = NULL, condition = NULL,
+        replaces_unseen = \(bind: replacesUnseen ? 1 : 0) WHERE \(change.table.isUnchanged(write))
         """)
       guard db.changes > 0 else { return false }
       try Self.settleUnqueued(write.id, change.table, on: db)
@@ -138,7 +139,7 @@ extension Storage {
     state = 0, base = iif(state = 2 AND remote NOT NULL, nullif(remote, 'null'), base),
     base_checksum = iif(state = 2 AND remote NOT NULL, kv_checksum(nullif(remote, 'null')), base_checksum),
     operation = iif(state = 2 AND remote NOT NULL, max(operation, 2), operation), remote = NULL,
-    condition = iif(state = 2, NULL, condition)
+    condition = iif(state = 2, NULL, condition), replaces_unseen = iif(state = 2, 0, replaces_unseen)
     """
 }
 

@@ -55,18 +55,24 @@ extension Storage {
     let count = try db.statement(
       """
       UPDATE pending SET attempts = attempts + 1, sent = iif(sent = 0, revision, sent), last = revision,
-      conditional = min(conditional * 2, 2) WHERE \(table.isUnchanged(write))
-      RETURNING operation, attempts, sent
+      conditional = min(conditional * 2, 2), replaces_unseen = iif(replaces_unseen, min(replaces_unseen + 1, 3), 0)
+      WHERE \(table.isUnchanged(write))
+      RETURNING operation, attempts, sent, iif(replaces_unseen, ifnull(base, 'null'), NULL), replaces_unseen > 2
       """)
     guard try count.step() else { return nil }
     var write = write
     write.operation = .init(number: count.int64(0))
     write.attempts = count.int(1)
     write.isAsFirstSent = count.int64(2) == write.revision
+    var outgoing = OutgoingWrite(write: write, body: nil)
+    if !count.isNull(3) {
+      outgoing.replaced = RemoteVersion(column: try count.copy(3))
+      outgoing.mayHaveReplaced = count.int(4) != 0
+    }
     let get = try db.statement(table.get)
     try get.bind(write.id, at: .id)
     guard try get.step() else {
-      return write.operation == .delete ? OutgoingWrite(write: write, body: nil) : nil
+      return write.operation == .delete ? outgoing : nil
     }
     guard write.operation != .delete else {
       // Damage has made it of another write: it would delete what was to be sent.
@@ -75,7 +81,8 @@ extension Storage {
     }
     // What is damaged is not sent; `pending` says so.
     guard get.isIntact(0) else { return nil }
-    return OutgoingWrite(write: write, body: try get.copy(0))
+    outgoing.body = try get.copy(0)
+    return outgoing
   }
 
   /// What the backend's success means, by what has become of the row since it was sent:
@@ -159,7 +166,7 @@ extension Storage {
     let update = BoundSQL(
       """
       UPDATE pending SET operation = max(operation, 2), base = \(open: ()),
-      base_checksum = kv_checksum(\(openAgain: ())), tried = NULL,
+      base_checksum = kv_checksum(\(openAgain: ())), tried = NULL, replaces_unseen = 0,
       conditional = CASE conditional WHEN 2 THEN 0 WHEN 3 THEN 1 ELSE conditional END,
       condition = CASE conditional WHEN 2 THEN NULL
         WHEN 3 THEN nullif(json_extract(condition, '$."$and"[1]'), '{}') ELSE condition END

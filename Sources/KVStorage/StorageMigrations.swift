@@ -172,5 +172,11 @@ package enum StorageMigrations {
         -- The last version that a deletion is known to have removed or made; NULL: only absence is known, if anything.
         ALTER TABLE gone ADD COLUMN deleted TEXT;
         """),
+    Database.Migration(
+      sql: """
+        -- Not 0: the base is a version of others that the write replaces although no program has seen it. 1 when that is
+        -- decided, 2 when it is sent, 3 when it is sent again, so that the first request may have replaced it.
+        ALTER TABLE pending ADD COLUMN replaces_unseen INTEGER NOT NULL DEFAULT 0;
+        """),
   ]
 }

@@ -84,6 +84,9 @@ package enum StorageSchema {
       -- The filter that the backend's entity has to match, as JSON; NULL: `conditional` says all. `conditional` may be 3:
       -- as 2, and changed on another condition since. The filter is {"$and":[what was sent, what was added]} then.
       condition TEXT,
+      -- Not 0: the base is a version of others that the write replaces although no program has seen it. 1 when that is
+      -- decided, 2 when it is sent, 3 when it is sent again, so that the first request may have replaced it.
+      replaces_unseen INTEGER NOT NULL DEFAULT 0,
       UNIQUE (collection, id));
 
     CREATE TABLE requests (

@@ -146,6 +146,7 @@ import Testing
       ALTER TABLE pending DROP COLUMN conditional;
       ALTER TABLE pending DROP COLUMN condition;
       ALTER TABLE pending DROP COLUMN base_checksum;
+      ALTER TABLE pending DROP COLUMN replaces_unseen;
       ALTER TABLE e1 DROP COLUMN checksum;
       PRAGMA user_version = \(previous);
       """)

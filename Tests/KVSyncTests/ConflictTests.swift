@@ -109,6 +109,46 @@ import Testing
     }
   }
 
+  @Test("a push that was cut off leaves to the next one what it was about to replace")
+  func overwrittenByTheNextPush() throws {
+    // Whether or not the request that replaces was carried out before the connection broke.
+    for isCarriedOut in [false, true] {
+      for deletesHere in [false, true] {
+        let scene = try ConflictScene()
+        try deletesHere ? scene.deletedHere() : scene.here(["_id": "a", "n": 2])
+        try scene.there(["_id": "a", "n": 3])
+        let remote = scene.fixture.remote
+        // The first request is answered with the conflict.
+        let isSecond = { [unowned remote] in remote.requests.count > 1 }
+        remote.losesAnswer = { _ in isCarriedOut && isSecond() }
+        remote.refusal = { _ in !isCarriedOut && isSecond() ? ScriptedRemote.error(.network) : nil }
+        #expect(failure { _ = try overwriting(scene) }?.kind == .network)
+        remote.losesAnswer = { _ in false }
+        remote.refusal = { _ in nil }
+        let (result, lost) = try overwriting(scene)
+        #expect(result == PushResult(pushed: 1, overwritten: 1), "\(isCarriedOut) \(deletesHere)")
+        #expect(lost.map { $0?["n"] } == [3], "\(isCarriedOut) \(deletesHere)")
+      }
+    }
+  }
+
+  @Test("so does one that was changed again meanwhile, and one that others have changed further")
+  func overwrittenByALaterVersion() throws {
+    for changesThere in [false, true] {
+      let scene = try ConflictScene()
+      try scene.here(["_id": "a", "n": 2])
+      try scene.there(["_id": "a", "n": 3])
+      let remote = scene.fixture.remote
+      remote.losesAnswer = { [unowned remote] _ in remote.requests.count > 1 }
+      #expect(failure { _ = try overwriting(scene) }?.kind == .network)
+      remote.losesAnswer = { _ in false }
+      try changesThere ? scene.there(["_id": "a", "n": 4]) : scene.here(["_id": "a", "n": 5])
+      let (result, lost) = try overwriting(scene)
+      #expect(result == PushResult(pushed: 1, overwritten: changesThere ? 2 : 1))
+      #expect(lost.map { $0?["n"] } == (changesThere ? [3, 4] : [3]))
+    }
+  }
+
   @Test("where others are faster every time, the client wins all the same")
   func overwrittenInTheEnd() throws {
     let scene = try ConflictScene()

@@ -291,9 +291,12 @@ final class DyingStore: LocalStore, @unchecked Sendable {
   }
 
   func rebase(
-    _ write: PendingWrite, onto theirs: RemoteVersion, as change: RebasedChange
+    _ write: PendingWrite, onto theirs: RemoteVersion, as change: RebasedChange,
+    replacesUnseen: Bool
   ) throws(StoreError) -> Bool {
-    try live { () throws(StoreError) in try real.rebase(write, onto: theirs, as: change) }
+    try live { () throws(StoreError) in
+      try real.rebase(write, onto: theirs, as: change, replacesUnseen: replacesUnseen)
+    }
   }
 
   func releasePending(_ id: String, in collection: String) throws(StoreError) -> Bool {

@@ -151,10 +151,8 @@ package final class SimulatedWorld {
       let kept = expected.filter { member.keeps($0.value) }
       require(member.contents == kept, "divergent: a client and the backend differ")
       findings += member.findings.map { "\($0): \(seed)" }
-      // Of the client who wins a gap is known: a push that is cut off between its decision and the backend's answer forgets
-      // what it is about to replace, and the next push does not tell it.
       for finding in member.ledger.unsaid(
-        backend.history, tellsReplaced: backend.keepsConditions && strategy != .clientWins)
+        backend.history, tellsReplaced: backend.keepsConditions)
       {
         findings.append("\(finding) (\(strategy)): \(seed)")
       }

@@ -43,8 +43,10 @@ package protocol Outbox: AnyObject, Sendable {
   func acceptRemote(_ settled: [(write: PendingWrite, theirs: RemoteVersion)]) throws(StoreError)
 
   /// Our version wins, or another one, over what the backend has: that becomes the base, and the write
-  /// waits. False: it was changed, or is gone; nothing happens then.
+  /// waits. `replacesUnseen`: what is sent replaces theirs although no program has seen it; that is remembered until the
+  /// backend has answered. False: it was changed, or is gone; nothing happens then.
   func rebase(
-    _ write: PendingWrite, onto theirs: RemoteVersion, as change: RebasedChange
+    _ write: PendingWrite, onto theirs: RemoteVersion, as change: RebasedChange,
+    replacesUnseen: Bool
   ) throws(StoreError) -> Bool
 }

@@ -26,7 +26,7 @@ extension Push {
   /// One that merges would take an earlier attempt, which was carried out although its answer was lost, for somebody else's, and
   /// keep it against what was changed here since. So what it has of such writes is read as well.
   ///
-  /// A deletion that starts from no version – what was saved here was never sent, as far as one knows – has no condition that a
+  /// A deletion of what was saved here and, as far as the queue knows, never sent starts from no version: it has no condition that a
   /// backend could keep. So what it would delete is read first, too: others may have made it under the same id.
   func conditioned(
     _ outgoing: [OutgoingWrite], isLast: Bool
@@ -118,6 +118,7 @@ extension Push {
       let strategy = conflict.isMerged ? call.conflicts : call.conflicts.holding(write)
       var decision = try meeting.decision(strategy)
       if decision.lost == .ours, call.keepsDiscarded { decision = .init(.open) }
+      if conflict.sent.mayHaveReplaced { tellOverwritten(write) }
       switch decision.verdict {
       case .done:
         round.confirmed.append(AcceptedWrite(write, stored: theirs.bytes))
@@ -129,8 +130,12 @@ extension Push {
       case .overwrite, .again:
         let change: RebasedChange =
           if case .again(let change) = decision.verdict { change } else { .unchanged }
-        guard try local.rebase(write, onto: theirs, as: change) else { continue }
-        if decision.lost == .theirs { overwriting[key] = theirs }
+        // They have our own earlier version, or ours is to be merged into theirs: what it replaces is told now.
+        if decision.lost == nil { tellOverwritten(write) }
+        guard
+          try local.rebase(
+            write, onto: theirs, as: change, replacesUnseen: decision.lost == .theirs)
+        else { continue }
         if decision.lost == .ours { tellDiscarded(write, conflict.sent.body, for: theirs) }
         if let now = try local.pending(write.id, in: engine.collection) { again.append(now.write) }
       case .open:
@@ -194,7 +199,7 @@ extension Push {
 }
 
 extension OutgoingWrite {
-  /// Whether it would delete what the backend has without a word of which version that is.
+  /// Whether it deletes whatever version the backend has.
   fileprivate var deletesUnseen: Bool { write.operation == .delete && condition == .isMissing }
 }
 
@@ -210,8 +215,8 @@ extension ConflictStrategy {
 }
 
 extension RemoteCondition {
-  /// That the backend has what a change started from; nothing where records have no versions. What started from nobody knows
-  /// which version – it was never sent, or a write was given up – meets whatever is there.
+  /// That the backend has what a change started from; no condition where records have no versions. A change whose version is not
+  /// known, because it was never sent or a write was given up, conflicts with whatever is there.
   init(base: [UInt8]?, _ operation: PendingWrite.Operation, format: RecordFormat) {
     if let version = base.flatMap({ format.version(of: $0) }) {
       self = .version(version)

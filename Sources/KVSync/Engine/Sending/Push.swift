@@ -10,8 +10,8 @@ struct Push {
   let user: String?
 
   private var pushed = 0
-  /// What writes that were not accepted yet are about to replace unseen.
-  var overwriting: [RecordID: RemoteVersion] = [:]
+  /// What writes that were not accepted yet replace unseen.
+  private var overwriting: [RecordID: RemoteVersion] = [:]
   private var overwritten = 0
   /// The writes of which something was given up for what the backend has.
   private var discardedIDs: Set<RecordID> = []
@@ -92,6 +92,13 @@ struct Push {
     call.discarded(write, ours, theirs.bytes)
   }
 
+  /// Tells what a write has replaced unseen, if it has, once.
+  mutating func tellOverwritten(_ write: PendingWrite) {
+    guard let theirs = overwriting.removeValue(forKey: RecordID(write.id)) else { return }
+    overwritten += 1
+    call.overwritten(write.id, theirs.bytes)
+  }
+
   private mutating func sendSlice(_ slice: [PendingWrite]) throws(StoreError) {
     var outgoing = try local.beginSending(slice)
     if outgoing.count < slice.count { outgoing += try beginSendingChanged(slice, outgoing) }
@@ -110,6 +117,7 @@ struct Push {
   private mutating func send(
     _ outgoing: [OutgoingWrite], isLast: Bool = false
   ) throws(StoreError) -> [PendingWrite] {
+    for sent in outgoing { overwriting[RecordID(sent.write.id)] = sent.replaced }
     let (ready, conflicts) = try conditioned(outgoing, isLast: isLast)
     let batches = PushBatch.batches(of: ready, remote.limits, alone: alone)
     return try settle(conflicts) + send(batches)
@@ -201,9 +209,7 @@ struct Push {
     for accepted in confirmed {
       let write = accepted.write
       call.accepted(write, accepted.stored)
-      guard let theirs = overwriting.removeValue(forKey: RecordID(write.id)) else { continue }
-      overwritten += 1
-      call.overwritten(write.id, theirs.bytes)
+      tellOverwritten(write)
     }
     call.progress.update { $0.entitiesDone += UInt64(confirmed.count) }
   }

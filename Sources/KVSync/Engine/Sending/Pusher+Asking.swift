@@ -86,7 +86,8 @@ extension Pusher {
   private func again(
     _ write: PendingWrite, _ theirs: RemoteVersion, change: RebasedChange
   ) throws(StoreError) -> Answered {
-    try local.rebase(write, onto: theirs, as: change) ? .sendAgain : .leftOpen
+    let isRebased = try local.rebase(write, onto: theirs, as: change, replacesUnseen: false)
+    return isRebased ? .sendAgain : .leftOpen
   }
 
   /// What a conflict handler has answered, with its id.
