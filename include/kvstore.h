@@ -568,13 +568,14 @@ KV_API kv_status kv_client_set_sync_expression(kv_client *client, const char *co
 /**
  * Gives the status of a client without a network call:
  *
- *     {"online":true,"signedIn":true,"pending":2,"quarantined":0,
- *      "collections":[{"collection":"notes","tag":"kinvey","pending":2,"quarantined":0,"lastSynced":"2026-…"}],
+ *     {"online":true,"signedIn":true,"pending":2,"waiting":2,"quarantined":0,
+ *      "collections":[{"collection":"notes","tag":"kinvey","pending":2,"waiting":2,"quarantined":0,"lastSynced":"2026-…"}],
  *      "activity":[{"operation":"pull","collection":"notes","automatic":false,"entitiesDone":100,
  *                   "entitiesTotal":2500,"bytesDone":20480,"bytesTotal":0}],
  *      "follows":[…]}
  *
- * `online` is null before the first request. `pending` includes quarantined writes. `collections` has those of all tags
+ * `online` is null before the first request. `pending` is `waiting`, the writes that the next push sends, and `quarantined`
+ * together. `collections` has those of all tags
  * with open stores; `lastSynced` says when a collection was last read from the backend, in this run or an earlier one, and is
  * missing if it never was. `activity` is empty if nothing runs. `follows` has the last event of each follow, see
  * kv_store_follow(). Later versions may add members.

@@ -13,6 +13,9 @@ package struct ClientStatus: Sendable {
     package var quarantined: Int
     package var lastSynced: Timestamp?
 
+    /// How many the next push sends.
+    package var waiting: Int { pending - quarantined }
+
     fileprivate init(_ status: CollectionStatus, _ tag: String) {
       (name, self.tag) = (status.name, tag)
       (pending, quarantined) = (status.pending, status.quarantined)
@@ -34,12 +37,14 @@ package struct ClientStatus: Sendable {
   package var follows: [FollowStatus]
 
   package var pending: Int { collections.reduce(0) { $0 + $1.pending } }
+  package var waiting: Int { pending - quarantined }
   package var quarantined: Int { collections.reduce(0) { $0 + $1.quarantined } }
 
   package var jsonObject: JSONObject {
     [
       "online": isOnline.map { .bool($0) } ?? .null, "signedIn": .bool(isSignedIn),
-      "pending": .int(Int64(pending)), "quarantined": .int(Int64(quarantined)),
+      "pending": .int(Int64(pending)), "waiting": .int(Int64(waiting)),
+      "quarantined": .int(Int64(quarantined)),
       "collections": .array(collections.map { .object($0.jsonObject) }),
       "activity": .array(activities.map { .object($0.jsonObject) }),
       "follows": .array(follows.map { .object($0.jsonObject) }),
@@ -51,7 +56,7 @@ extension ClientStatus.Collection {
   fileprivate var jsonObject: JSONObject {
     var object: JSONObject = [
       "collection": .string(name), "tag": .string(tag), "pending": .int(Int64(pending)),
-      "quarantined": .int(Int64(quarantined)),
+      "waiting": .int(Int64(waiting)), "quarantined": .int(Int64(quarantined)),
     ]
     object["lastSynced"] = lastSynced.map { .string($0.description) }
     return object

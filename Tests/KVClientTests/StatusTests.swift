@@ -25,7 +25,7 @@ import Testing
     _ = try store.save(["_id": "a"])
     let saved = try client.status().jsonObject
     #expect(saved["online"] == true && saved["signedIn"] == true)
-    #expect(saved["pending"] == 1 && saved["quarantined"] == 0)
+    #expect(saved["pending"] == 1 && saved["waiting"] == 1 && saved["quarantined"] == 0)
     #expect(collection(saved, "notes")?["pending"] == 1)
     #expect(collection(saved, "notes")?["lastSynced"] == nil)
     _ = try store.sync(Query(), DataStore.Run())

@@ -47,8 +47,9 @@ type FollowStatus struct {
 // CollectionStatus describes a collection.
 type CollectionStatus struct {
 	Collection, Tag string
-	// Pending counts the writes that the backend has not confirmed, including quarantined ones.
-	Pending, Quarantined int
+	// Pending counts the writes that the backend has not confirmed: those that are Waiting for the next push, and those that
+	// are Quarantined.
+	Pending, Waiting, Quarantined int
 	// LastSynced is the time of the last successful read from the backend. It is zero if there was none.
 	LastSynced time.Time
 }
@@ -65,10 +66,10 @@ type Activity struct {
 // ClientStatus describes a client: its user, its network, its collections and its current activity.
 type ClientStatus struct {
 	// Online is nil before the first request.
-	Online               *bool
-	SignedIn             bool
-	Pending, Quarantined int
-	Collections          []CollectionStatus
+	Online                        *bool
+	SignedIn                      bool
+	Pending, Waiting, Quarantined int
+	Collections                   []CollectionStatus
 	// Activity is empty if nothing runs.
 	Activity []Activity
 	Follows  []FollowStatus

@@ -4,7 +4,7 @@ internal import KVSync
 /// The status of a client: see `KVStoreClient.status`.
 ///
 ///     let status = try await client.status()
-///     print(status.isSignedIn ? "signed in" : "nobody", status.pending, "waiting")
+///     print(status.isSignedIn ? "signed in" : "nobody", status.waiting, "waiting")
 ///     for activity in status.activities { print(activity.operation.name) }
 public struct ClientStatus: Sendable, Equatable {
   /// A collection that was written to, of a tag that the client has opened stores of.
@@ -13,8 +13,10 @@ public struct ClientStatus: Sendable, Equatable {
     public let name: String
     /// The tag of the local data.
     public let tag: String
-    /// Writes that the backend has not confirmed, including quarantined ones.
+    /// The number of writes that the backend has not confirmed: those that wait and those that are quarantined.
     public let pending: Int
+    /// The number of writes that the next push sends.
+    public let waiting: Int
     /// The number of quarantined writes.
     public let quarantined: Int
     /// The time of the last successful read from the backend; nil: never.
@@ -35,6 +37,8 @@ public struct ClientStatus: Sendable, Equatable {
   public let isSignedIn: Bool
   /// The number of pending writes in all collections.
   public let pending: Int
+  /// The number of writes that the next push of each collection sends.
+  public let waiting: Int
   /// The number of quarantined writes in all collections.
   public let quarantined: Int
   /// The collections with local data.
@@ -48,10 +52,12 @@ public struct ClientStatus: Sendable, Equatable {
     isOnline = status.isOnline
     isSignedIn = status.isSignedIn
     pending = status.pending
+    waiting = status.waiting
     quarantined = status.quarantined
     collections = status.collections.map {
       Collection(
-        name: $0.name, tag: $0.tag, pending: $0.pending, quarantined: $0.quarantined,
+        name: $0.name, tag: $0.tag, pending: $0.pending, waiting: $0.waiting,
+        quarantined: $0.quarantined,
         lastSynced: $0.lastSynced.map(Timestamp.init))
     }
     activities = status.activities.map {

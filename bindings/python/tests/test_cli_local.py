@@ -45,7 +45,7 @@ def tool(data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
 def test_collections_have_counts_and_sizes(tool: Tool) -> None:
     (row,) = tool("collections", "--json").json
     assert row["collection"] == "notes"
-    assert (row["entities"], row["pending"], row["quarantined"]) == (3, 3, 0)
+    assert (row["entities"], row["pending"], row["waiting"], row["quarantined"]) == (3, 3, 3, 0)
     assert row["bytes"] == sum(
         len(json.dumps(note, ensure_ascii=False, separators=(",", ":")).encode()) for note in NOTES
     )

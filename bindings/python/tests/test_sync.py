@@ -236,6 +236,9 @@ def test_what_is_set_aside_is_counted_and_holds_up_nothing(online: kvstore.Clien
     assert [error.id for error in result.errors] == ["bad"]
     assert (result.quarantined, result.pulled) == (1, 1)
     assert notes.push() == kvstore.PushResult(0, [], 1)
+    notes.save({"_id": "next"})
+    for status in (online.status(), online.status().collections[0]):
+        assert (status.pending, status.waiting, status.quarantined) == (2, 1, 1)
     again = notes.push(retry_quarantined=True)
     assert ([error.id for error in again.errors], again.quarantined) == (["bad"], 1)
 

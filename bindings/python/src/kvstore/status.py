@@ -37,8 +37,11 @@ class CollectionStatus:
 
     collection: str
     tag: str
-    #: The number of pending writes, including quarantined ones.
+    #: The number of writes that the backend has not confirmed: those that wait and those that are
+    #: quarantined.
     pending: int
+    #: The number of writes that the next push sends.
+    waiting: int
     quarantined: int
     #: When the collection was last read from the backend.
     last_synced: datetime | None
@@ -62,7 +65,9 @@ class ClientStatus:
     #: Whether the backend answers. None if no request was sent yet.
     online: bool | None
     signed_in: bool
+    #: The numbers of all collections: see :class:`CollectionStatus`.
     pending: int
+    waiting: int
     quarantined: int
     collections: list[CollectionStatus]
     #: What is running; empty if nothing is.
@@ -89,6 +94,7 @@ def decode_status(text: bytes) -> ClientStatus:
         online=members["online"],
         signed_in=members["signedIn"],
         pending=members["pending"],
+        waiting=members["waiting"],
         quarantined=members["quarantined"],
         collections=[_collection(one) for one in members["collections"]],
         activity=[_activity(one) for one in members["activity"]],
@@ -113,6 +119,7 @@ def _collection(members: Mapping[str, Any]) -> CollectionStatus:
         collection=members["collection"],
         tag=members["tag"],
         pending=members["pending"],
+        waiting=members["waiting"],
         quarantined=members["quarantined"],
         last_synced=_moment(members),
     )

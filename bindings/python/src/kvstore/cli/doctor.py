@@ -70,7 +70,7 @@ def _store(settings: Settings) -> Iterator[Check]:
         yield Check("store", "failed", str(error))
         return
     count = counted(len(status.collections), "collection")
-    words = f"{count}, {status.pending} pending, {status.quarantined} quarantined"
+    words = f"{count}, {status.waiting} waiting, {status.quarantined} quarantined"
     yield Check("store", "warning" if status.quarantined else "ok", words)
     if damages:
         yield Check("entities", "failed", summary(damages))

@@ -31,11 +31,11 @@ _IN_MEMORY = 8 * 1024 * 1024
 @click.option("--no-sizes", is_flag=True, help="Do not read the entities for their sizes.")
 @pass_settings
 def collections(settings: Settings, *, no_sizes: bool) -> None:
-    """List the collections: entities, bytes, pending writes, and the time of the last read.
+    """List the collections: entities, bytes, writes that wait to be sent, quarantined ones, and the time of the last read.
 
     The size of a collection is the size of its entities as JSON.
     """
-    columns = ["collection", "entities", "bytes", "pending", "quarantined", "lastSynced"]
+    columns = ["collection", "entities", "bytes", "waiting", "quarantined", "lastSynced"]
     if no_sizes:
         columns.remove("bytes")
     with settings.local() as client:
@@ -52,6 +52,7 @@ def _row(client: Client, status: CollectionStatus, no_sizes: bool) -> dict[str, 
             "collection": status.collection,
             "entities": store.count(),
             "pending": status.pending,
+            "waiting": status.waiting,
             "quarantined": status.quarantined,
             "lastSynced": status.last_synced,
         }

@@ -82,14 +82,13 @@ class Source:
                 break
         online = {None: "unknown", True: "yes", False: "no"}[status.online]
         size = human_bytes(self.location.file.stat().st_size)
-        waiting = status.pending - status.quarantined
         facts = {
             "file": f"{self.location.file}, {size}",
             "application": f"{self.location.app_key}, tag {self.location.tag}",
             "backend": self.host or "none; --host is needed to synchronise",
             "online": online if self.has_backend else "",
             "user": self._user(),
-            "pending": f"{waiting} waiting, {status.quarantined} quarantined",
+            "pending": f"{status.waiting} waiting, {status.quarantined} quarantined",
         }
         for activity in status.activity:
             done = f"{activity.progress.entities_done} of {activity.progress.entities_total or '?'}"
