@@ -1460,7 +1460,8 @@ KV_API kv_status kv_store_sync_count(kv_store *store, int64_t *count_out, kv_err
 /**
  * Lists pending writes, oldest first: `[{"id":…,"operation":"create"|"update"|"delete","createdAt":…,
  * "changedAt":…,"attempts":n,"state":"waiting"|"refused"|"conflict","lastError":{…}|null}]`; times are
- * ISO 8601 in UTC. A write that was made on a filter (the option `if`) also has `if`: what the backend's entity has to match.
+ * ISO 8601 in UTC. The first save under an id of the application's own is a `create` as well, if the backend is not known to have
+ * the entity. A write that was made on a filter (the option `if`) also has `if`: what the backend's entity has to match.
  *
  * @param after  lists the writes after the pending write of this id; NULL: from the start
  * @param limit  the maximum number; 0: all

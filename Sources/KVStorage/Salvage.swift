@@ -81,7 +81,7 @@ package struct Salvage {
         var line = JSONObjectWriter()
         line.add("collection", .string(names[collection] ?? "e\(collection)"))
         line.add("id", .string(id))
-        line.add("operation", .string(operation.rawValue))
+        line.add("operation", .string(operation.effect(isNewThere: row.isNull(4)).rawValue))
         line.add("entity", json: entity ?? JSONValue.null.bytes)
         line.add("base", json: base ?? JSONValue.null.bytes)
         lines.add(line.bytes)

@@ -193,7 +193,7 @@ static void has_a_queue(void) {
   NUMBER(3, count);
   OK(kv_store_pending(store, NULL, 2, &json, &length, &error));
   CHECK(json && strstr(json, "\"id\":\"a\"") && strstr(json, "\"id\":\"b\"") && length == strlen(json));
-  CHECK(json && strstr(json, "\"operation\":\"update\"") && strstr(json, "\"attempts\":0"));
+  CHECK(json && strstr(json, "\"operation\":\"create\"") && strstr(json, "\"attempts\":0"));
   kv_free(json);
   OK(kv_store_pending(store, "b", 0, &json, NULL, &error));
   CHECK(json && strstr(json, "\"operation\":\"create\"") && !strstr(json, "\"id\":\"b\""));

@@ -34,7 +34,7 @@ private struct Scene {
     let id = try #require(made["_id"]?.stringValue)
     _ = try scene.store.save(["_id": "chosen", "n": 2])
     if type == "sync" {
-      #expect(try scene.queue().map { $0["operation"] } == ["create", "update"])
+      #expect(try scene.queue().map { $0["operation"] } == ["create", "create"])
       _ = try scene.store.push(DataStore.Run())
     }
     _ = try scene.store.save(["_id": .string(id), "n": 3])

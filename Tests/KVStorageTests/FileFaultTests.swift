@@ -103,7 +103,7 @@ import Testing
       pending[0].hasPrefix(
         #"{"collection":"notes","id":"a7","operation":"update","entity":{"_id":"a7","n":1},"base":{"#
       ))
-    #expect(pending[1].contains(#""operation":"update","entity":{"_id":"new"},"base":null}"#))
+    #expect(pending[1].contains(#""operation":"create","entity":{"_id":"new"},"base":null}"#))
     #expect(
       pending[2].contains(#""id":"b3","operation":"delete","entity":null,"base":{"_id":"b3""#))
     #expect(try lines("notes.entities.ndjson").count == 3001)

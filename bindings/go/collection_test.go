@@ -240,7 +240,7 @@ func TestThePendingQueueIsListedEditedAndDropped(t *testing.T) {
 	equal(t, must(queue.Len())(t), 2)
 	writes := must(queue.List("", 0))(t)
 	equal(t, writes[0].ID+" "+writes[0].Operation, made.ID+" create")
-	equal(t, writes[1].ID+" "+writes[1].Operation, "chosen update")
+	equal(t, writes[1].ID+" "+writes[1].Operation, "chosen create")
 	equal(t, len(must(queue.List(made.ID, 5))(t)), 1)
 
 	if err := queue.Edit(made.ID, note{ID: made.ID, Text: "b"}); err != nil {

@@ -134,7 +134,7 @@ func ExamplePending() {
 	for _, write := range writes {
 		fmt.Println(write.Operation, write.ID)
 	}
-	// Output: update n1
+	// Output: create n1
 }
 
 func ExampleField() {

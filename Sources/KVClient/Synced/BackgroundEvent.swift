@@ -65,12 +65,9 @@ extension PendingWrite {
   ) -> JSONObject {
     var object: JSONObject = [
       "event": .string(name), "collection": .string(collection), "id": .string(id),
-      "operation": .string(told.rawValue),
+      "operation": .string(effect.rawValue),
     ]
     if let value { object[member] = value }
     return object
   }
-
-  /// A new entity is one also if the application has chosen its id.
-  private var told: Operation { operation == .update && isNewThere ? .create : operation }
 }

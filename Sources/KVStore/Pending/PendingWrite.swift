@@ -47,7 +47,7 @@ public struct PendingWrite: Sendable, Equatable {
   init(_ write: KVSync.PendingWrite) {
     id = write.id
     operation =
-      switch write.operation {
+      switch write.effect {
       case .create: .create
       case .update: .update
       case .delete: .delete

@@ -91,6 +91,6 @@ extension BackgroundEvent.Counts {
 
 extension BackgroundEvent.Write {
   init(_ write: KVSync.PendingWrite) {
-    self.init(collection: write.collection, id: write.id, operation: write.operation.rawValue)
+    self.init(collection: write.collection, id: write.id, operation: write.effect.rawValue)
   }
 }

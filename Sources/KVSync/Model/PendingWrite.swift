@@ -10,6 +10,12 @@ package struct PendingWrite: Sendable, Equatable {
     case update
     /// Sent by DELETE; an answer of 404 is a success.
     case delete
+
+    /// What it does to the backend's data, as far as is known here. The first save under an id that the application has
+    /// chosen creates an entity, although it is sent like an update.
+    package func effect(isNewThere: Bool) -> Operation {
+      self == .update && isNewThere ? .create : self
+    }
   }
 
   /// Whether it is sent by the next push.
@@ -67,7 +73,7 @@ extension PendingWrite {
   package var jsonObject: JSONObject {
     let error = lastError.flatMap { try? JSONValue(parsing: $0) } ?? .null
     var object = JSONObject([
-      .init("id", .string(id)), .init("operation", .string(operation.rawValue)),
+      .init("id", .string(id)), .init("operation", .string(effect.rawValue)),
       .init("createdAt", .string(createdAt.description)),
       .init("changedAt", .string(changedAt.description)),
       .init("attempts", .int(Int64(attempts))), .init("state", .string(state.rawValue)),
@@ -76,6 +82,9 @@ extension PendingWrite {
     object["if"] = condition.flatMap { try? JSONValue(parsing: $0) }
     return object
   }
+
+  /// What it does to the backend's data, as programs are told.
+  package var effect: Operation { operation.effect(isNewThere: isNewThere) }
 
   /// The last failure; nil: none, or it cannot be read.
   package var error: StoreError? {

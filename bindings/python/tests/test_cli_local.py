@@ -274,9 +274,9 @@ def test_an_import_of_new_entities_replaces_none(tool: Tool) -> None:
 def test_pending_writes_are_listed_shown_edited_and_dropped(tool: Tool) -> None:
     rows = tool("pending", "--json").json
     assert [(row["collection"], row["id"], row["operation"]) for row in rows] == [
-        ("notes", "a", "update"),
-        ("notes", "b", "update"),
-        ("notes", "c", "update"),
+        ("notes", "a", "create"),
+        ("notes", "b", "create"),
+        ("notes", "c", "create"),
     ]
     assert tool("pending", "list", "notes", "--state", "refused").out == "No pending writes.\n"
     assert tool("pending", "edit", "notes", "a", '{"_id": "a", "text": "tea"}').code == 0

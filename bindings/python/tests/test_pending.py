@@ -16,7 +16,7 @@ def test_the_queue_lists_each_entity_once(notes: kvstore.Store) -> None:
     notes.save({"_id": "chosen"})
     created, updated = notes.pending
     assert (created.id, created.operation) == (first["_id"], "create")
-    assert (updated.id, updated.operation) == ("chosen", "update")
+    assert (updated.id, updated.operation) == ("chosen", "create")
     assert created.attempts == 0
     assert created.last_error is None
     assert abs((created.created_at - before).total_seconds()) < 60
