@@ -24,6 +24,23 @@ extension Storage {
     } ?? false
   }
 
+  package func awaitedLateWrites(
+    in collection: String, limit: Int
+  ) throws(StoreError) -> [String] {
+    let hourAgo = Timestamp.microsecondsNow() / 1000 - 3_600_000
+    return try read(from: collection) { (db, table) throws(SQLiteError) in
+      let statement = try db.statement(
+        """
+        SELECT id FROM gone AS g WHERE collection = \(bind: table.number) AND sent NOT NULL AND noted > \(bind: hourAgo)
+        AND NOT EXISTS (SELECT 1 FROM pending AS p WHERE p.collection = g.collection AND p.id = g.id)
+        ORDER BY n DESC LIMIT \(bind: limit)
+        """)
+      var ids: [String] = []
+      while try statement.step() { if let id = statement.text(0) { ids.append(id) } }
+      return ids
+    } ?? []
+  }
+
   package func removeArrived(
     _ entity: [UInt8], _ id: String, in collection: String
   ) throws(StoreError) -> Bool {

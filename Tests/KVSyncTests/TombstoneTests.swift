@@ -192,6 +192,36 @@ import Testing
     #expect(try fixture.local("n") == ["0"])
   }
 
+  @Test("so is one that the program never reads, because its filter does not match it")
+  func unread() throws {
+    let query = try Query(filter: #"{"n":0}"#)
+    for isSynced in [false, true] {
+      let (fixture, id, body) = try scene()
+      _ = try fixture.remote.backend.replace(body, id, by: "ana")
+      if isSynced {
+        _ = try fixture.engine.synchronise(query, Call(), how: .init())
+      } else {
+        _ = try fixture.engine.pull(query, Call())
+      }
+      #expect(try fixture.engine.push(Call()).pushed == 1)
+      #expect(fixture.remote.backend.ids == ["other"])
+      #expect(try fixture.local("n") == ["0"])
+    }
+  }
+
+  @Test("a read with a filter asks for nothing more once nothing can arrive any more")
+  func askedFor() throws {
+    let query = try Query(filter: #"{"n":0}"#)
+    let fixture = try TestEngine()
+    let id = try fixture.save(["n": 1]).id
+    _ = try fixture.engine.push(Call())
+    _ = try fixture.engine.remove(id: id, options: fixture.options())
+    _ = try fixture.engine.push(Call())
+    let count = fixture.remote.queries.count
+    _ = try fixture.engine.pull(query, Call())
+    #expect(fixture.remote.queries.count == count + 1)
+  }
+
   @Test("so is one whose entity was removed past the queue") func pastQueue() throws {
     let fixture = try TestEngine()
     let id = try fixture.save(["n": 1]).id

@@ -228,6 +228,12 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     try live { () throws(StoreError) in try real.tombstone(of: id, in: collection) }
   }
 
+  func awaitedLateWrites(in collection: String, limit: Int) throws(StoreError) -> [String] {
+    try live { () throws(StoreError) in
+      try real.awaitedLateWrites(in: collection, limit: limit)
+    }
+  }
+
   func expectsLateWrites(in collection: String) throws(StoreError) -> Bool {
     try live { () throws(StoreError) in try real.expectsLateWrites(in: collection) }
   }

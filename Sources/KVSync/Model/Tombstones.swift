@@ -6,6 +6,9 @@ package protocol Tombstones: AnyObject, Sendable {
   /// Whether a write that had no answer may still arrive of an entity that was removed here.
   func expectsLateWrites(in collection: String) throws(StoreError) -> Bool
 
+  /// The ids of such entities, the latest first: those that were removed within the last hour, and that have no pending write.
+  func awaitedLateWrites(in collection: String, limit: Int) throws(StoreError) -> [String]
+
   /// Queues the deletion of an entity that was removed here and has arrived on the backend since. False: it is here,
   /// or a write of it is pending.
   func removeArrived(

@@ -6,6 +6,8 @@ internal import KVQuery
 struct Refresher {
   /// How many entities that are asked for by their ids are taken in together.
   private static let recheckedAtOnce = 1_000
+  /// Of how many entities, the latest ones, a read asks whether a write has arrived late.
+  private static let lateWritesAtOnce = 100
 
   let engine: CollectionEngine
   let local: any LocalStore
@@ -28,6 +30,14 @@ struct Refresher {
 
   /// Brings what matches up to date: by its changes if that is wanted and possible, else by reading all.
   func refresh(_ query: Query, _ how: CollectionEngine.Refreshing) throws(StoreError) -> Refreshed {
+    let refreshed = try read(query, how)
+    if query.filter != .everything || query.isPaged { removeUnreadLateWrites() }
+    return refreshed
+  }
+
+  private func read(
+    _ query: Query, _ how: CollectionEngine.Refreshing
+  ) throws(StoreError) -> Refreshed {
     if !query.isPaged {
       if how.usesChanges, let refreshed = try refreshByChanges(query, how) { return refreshed }
       if how.comparesVersions, let refreshed = try refreshByComparing(query, how.pageSize) {
@@ -41,6 +51,20 @@ struct Refresher {
       wish.maxRecords = how.maxRecords
       return try refreshPaged(query, wish)
     }
+  }
+
+  /// Asks for what may have arrived on the backend after its entity was removed here, and queues its deletion once more: a read
+  /// of all brings it by itself, one with a filter only what matches. It costs a request as long as something may arrive. A
+  /// failure must not undo the read: the next one asks again.
+  private func removeUnreadLateWrites() {
+    do throws(StoreError) {
+      let ids = try local.awaitedLateWrites(in: collection, limit: Self.lateWritesAtOnce)
+      guard !ids.isEmpty else { return }
+      for (id, entity) in try engine.backendEntities(ids, remote, call: call) {
+        guard let tombstone = try local.tombstone(of: id.text, in: collection) else { continue }
+        _ = try arrivals.remove(entity.bytes, id.text, ifLateBy: tombstone, local: local)
+      }
+    } catch {}
   }
 
   /// Reads what matches from the backend into the local store; entities with pending writes are left as
