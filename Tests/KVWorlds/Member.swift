@@ -40,6 +40,8 @@ final class Member {
   /// How long the history of the backend was when it began to act.
   private var historyAtStart = 0
   private let ids: Monitor<Seed>
+  /// The saves that have not ended, with what was here before; requests of each may be interrupted by another one.
+  private var underWay: [(id: String, here: JSONObject?, entity: JSONObject)] = []
   private var made = 0
   private let strategy: ConflictStrategy
   private let takesInLiveData: Bool
@@ -396,7 +398,10 @@ final class Member {
     guard let outline = try? EntityScanner.outline(of: bytes, format) else { return nil }
     let id = entity[idMember]?.stringValue
     let here = id.flatMap { contents[$0]?.objectValue }
+    supersedeUnderWay(id, here)
     let since = backend.history.count
+    if let id { underWay.append((id, here, entity)) }
+    defer { if id != nil { underWay.removeLast() } }
     if write == .forceNetwork, let id { ledger.bypassQueue(id, entity) }
     if let id { ledger.begin(id, entity, over: here, since: since) }
     var early: [UInt8]?
@@ -416,6 +421,17 @@ final class Member {
     return answer
   }
 
+  /// A save under way, which this one interrupts, has taken the place of what was here if that is what is here now. When it
+  /// ends, its entity may have gone again.
+  private func supersedeUnderWay(_ id: String?, _ here: JSONObject?) {
+    for call in underWay
+    where call.id == id
+      && WriteLedger.marks(in: call.entity).isSubset(of: WriteLedger.marks(in: here))
+    {
+      ledger.supersede(call.id, call.here, by: call.entity)
+    }
+  }
+
   private func isHere(_ entity: JSONObject, _ id: String) -> Bool {
     guard let here = contents[id]?.objectValue else { return false }
     return WriteLedger.marks(in: entity).isSubset(of: WriteLedger.marks(in: here))
@@ -424,6 +440,7 @@ final class Member {
   /// Removes; gives the count that is acknowledged, by an early answer too.
   private func remove(_ id: String, _ write: WritePolicy) -> Int? {
     let here = contents[id]?.objectValue
+    supersedeUnderWay(id, here)
     if write == .forceNetwork { ledger.bypassQueue(id, nil) }
     ledger.begin(id, nil, over: here, since: backend.history.count)
     var early: Int?
