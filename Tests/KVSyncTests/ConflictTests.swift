@@ -106,6 +106,9 @@ import Testing
       try nothing.here(["_id": "a", "n": 2])
       try nothing.deletedHere()
       #expect(try nothing.push(strategy) == PushResult(pushed: 1), "\(strategy)")
+      // A request could only delete what others make meanwhile.
+      let isRead = keepsConditions || strategy != .clientWins
+      #expect(nothing.fixture.remote.requests.isEmpty == isRead)
     }
   }
 

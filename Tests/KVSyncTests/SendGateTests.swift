@@ -45,6 +45,8 @@ import Testing
   @Test("never overlap, whoever sends them", arguments: Sender.allCases, Sender.allCases)
   func noOverlap(_ first: Sender, _ second: Sender) throws {
     let fixture = try TestEngine(.auto)
+    try fixture.publish(["_id": "x", "n": 0])
+    _ = try fixture.engine.pull(Query(), Call())
     try fixture.save(["_id": "x", "n": 1], .forceLocal)
     let underWay = Monitor(0)
     let maximum = Monitor(0)

@@ -305,7 +305,12 @@ import Testing
     fixture.remote.refusal = { _ in nil }
     let create = try #require(fixture.remote.requests.last?.bodies.first)
     let save = { _ = try? fixture.save(["_id": .string(id), "n": 2], .forceLocal) }
-    if when != .afterDeletion { fixture.remote.duringWrite = save }
+    switch when {
+    case .afterDeletion: break
+    // The push only reads: nothing is there to delete.
+    case .duringPushedDeletion: fixture.remote.meanwhile = save
+    default: fixture.remote.duringWrite = save
+    }
     if when == .duringDeletionPastQueue {
       _ = try fixture.engine.remove(id: id, options: fixture.options(write: .forceNetwork))
     } else {
@@ -313,6 +318,7 @@ import Testing
       _ = try fixture.engine.push(Call(conflicts: strategy))
     }
     fixture.remote.duringWrite = {}
+    fixture.remote.meanwhile = {}
     if when == .afterDeletion { save() }
     try #require(fixture.local("n") == ["2"])
     _ = try fixture.remote.backend.create(create, by: "ana")

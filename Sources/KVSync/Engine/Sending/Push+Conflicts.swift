@@ -27,7 +27,9 @@ extension Push {
   /// keep it against what was changed here since. So what it has of such writes is read as well.
   ///
   /// A deletion of what was saved here and, as far as the queue knows, never sent starts from no version: it has no condition that a
-  /// backend could keep. So what it would delete is read first, too: others may have made it under the same id.
+  /// backend could keep. So what it would delete is read first, too: others may have made it under the same id. If nothing is there, the
+  /// deletion is done without a request, which could only meet what others make meanwhile; what was sent and arrives later is
+  /// removed when it is seen (`Arrivals`).
   func conditioned(
     _ outgoing: [OutgoingWrite], isLast: Bool
   ) throws(StoreError) -> (ready: [OutgoingWrite], conflicts: [Conflicted]) {
@@ -69,14 +71,13 @@ extension Push {
     let theirs = try engine.backendEntities(asked.map(\.write.id), remote, call: call)
     var conflicts: [Conflicted] = []
     var rest: [OutgoingWrite] = []
-    for var sent in ready {
+    for sent in ready {
       let key = RecordID(sent.write.id)
       let found = theirs[key]
       let isOurOwn = try found?.isSameContent(asOneOf: tried[key] ?? []) ?? false
       // One that keeps conditions decides itself, but for what is our own.
-      let isDecidedHere = isOurOwn || sent.deletesUnseen || !backendDecides
-      guard !sent.condition.holds(for: found), isDecidedHere else {
-        if sent.deletesUnseen { sent.condition = .none }
+      let isDecidedHere = !sent.condition.holds(for: found) && (isOurOwn || !backendDecides)
+      guard isDecidedHere || sent.deletesUnseen else {
         rest.append(sent)
         continue
       }
