@@ -2357,6 +2357,22 @@ KV_API kv_status kv_store_type_register(const char *name, KV_OPTIONAL const char
  */
 KV_API kv_status kv_store_type_unregister(const char *name, kv_error **error_out);
 
+/**
+ * Announces that records of a custom store were changed otherwise than by the library: by another program, for instance.
+ *
+ * Observed lists of contexts (kv_results_observe()) fetch again: they find what was inserted, drop what was removed, and objects
+ * that have another version and no unsaved changes are read anew. The call does not wait for that. It may be made from the store's
+ * own functions. Open clients keep a store whose name was unregistered; of that store nothing can be announced any more.
+ *
+ * @param name          the name that the store is registered by
+ * @param changes_json  `[{"collection":…,"ids":[…]},…]`; without `ids` any records of the collection may have been changed. NULL:
+ *                      any records
+ * @param length        bytes, or #KV_NUL_TERMINATED
+ * @return KV_OK, KV_MISUSE, KV_INVALID, KV_NOT_FOUND (no store is registered by this name)
+ */
+KV_API kv_status kv_store_type_announce(const char *name, KV_OPTIONAL const char *changes_json,
+                                        size_t length, kv_error **error_out);
+
 /** @} */
 
 /** @defgroup migration Migrations of records

@@ -38,6 +38,17 @@ public func kv_store_type_unregister(_ name: CString?, _ errorOut: HandleOut?) -
   }
 }
 
+@_cdecl("kv_store_type_announce") @implementation
+public func kv_store_type_announce(
+  _ name: CString?, _ changes: CString?, _ length: Int, _ errorOut: HandleOut?
+) -> kv_status {
+  perform(errorOut) { () throws(StoreError) in
+    try CallbackStore.announce(
+      JSONArgument(changes, length, named: "changes_json").optionalValue(),
+      of: try text(name, named: "name"))
+  }
+}
+
 private func storeTable(
   _ functions: UnsafePointer<kv_store_type>?
 ) throws(StoreError) -> (

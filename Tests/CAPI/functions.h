@@ -449,6 +449,7 @@ static kv_status pointer_kv_backend_unregister_name(void *a, kv_error **e) { (vo
 static kv_status pointer_kv_store_type_register_name(void *a, kv_error **e) { (void)a; return kv_store_type_register(NULL, "{}", KV_NUL_TERMINATED, &good_kv_store_type, &freed, count_free, e); }
 static kv_status pointer_kv_store_type_register_functions(void *a, kv_error **e) { (void)a; return kv_store_type_register("a", "{}", KV_NUL_TERMINATED, NULL, &freed, count_free, e); }
 static kv_status pointer_kv_store_type_unregister_name(void *a, kv_error **e) { (void)a; return kv_store_type_unregister(NULL, e); }
+static kv_status pointer_kv_store_type_announce_name(void *a, kv_error **e) { (void)a; return kv_store_type_announce(NULL, "{}", KV_NUL_TERMINATED, e); }
 static kv_status pointer_kv_migration_register_name(void *a, kv_error **e) { (void)a; return kv_migration_register(NULL, no_kv_migration_fn, &freed, count_free, e); }
 static kv_status pointer_kv_migration_register_migrate(void *a, kv_error **e) { (void)a; return kv_migration_register("a", NULL, &freed, count_free, e); }
 static kv_status pointer_kv_migration_unregister_name(void *a, kv_error **e) { (void)a; return kv_migration_unregister(NULL, e); }
@@ -873,6 +874,7 @@ static const misused_call pointer_calls[] = {
     {"kv_store_type_register", "name", KINDS, pointer_kv_store_type_register_name, 0, 1, 1},
     {"kv_store_type_register", "functions", KINDS, pointer_kv_store_type_register_functions, 0, 1, 1},
     {"kv_store_type_unregister", "name", KINDS, pointer_kv_store_type_unregister_name, 0, 1, 0},
+    {"kv_store_type_announce", "name", KINDS, pointer_kv_store_type_announce_name, 0, 1, 0},
     {"kv_migration_register", "name", KINDS, pointer_kv_migration_register_name, 0, 1, 1},
     {"kv_migration_register", "migrate", KINDS, pointer_kv_migration_register_migrate, 0, 1, 1},
     {"kv_migration_unregister", "name", KINDS, pointer_kv_migration_unregister_name, 0, 1, 0},

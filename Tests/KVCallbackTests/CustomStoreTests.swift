@@ -59,6 +59,47 @@ private let location = StoreLocation(appKey: "tests", directory: "/data", timeou
     _ = try store.objects(at: StoreLocation(appKey: "tests", directory: "/other"))
   }
 
+  @Test("tells lists that follow it what is announced of their collection") func announces() throws
+  {
+    let memory = MemoryStore()
+    let store = try store(memory)
+    let opened = try store.objects(at: location)
+    _ = try opened.save(inserted(["a", "b"]))
+    let signals = Monitor(0)
+    let followed = try opened.follow(Query(), in: "bugs") { signals.withLock { $0 += 1 } }
+    let a = ObjectID("bugs", "a")
+    try store.register()
+    defer { try? CallbackStore.unregister("memory") }
+    func announce(_ json: String?) throws {
+      try CallbackStore.announce(try json.map { try JSONValue(parsing: $0) }, of: "memory")
+    }
+    try announce(#"[{"collection":"others","ids":["a"]},{"collection":"others"}]"#)
+    #expect(signals.withLock { $0 } == 0)
+    #expect(try followed.changes() == [])
+    try announce(#"[{"collection":"bugs","ids":["a"]}]"#)
+    #expect(signals.withLock { $0 } == 1)
+    #expect(try followed.changes() == [a])
+    #expect(try followed.changes() == [])
+    for any in [#"[{"collection":"bugs"}]"#, nil] {
+      try announce(any)
+      // A store that fails is asked again.
+      memory.intercept { operation, number, _ in
+        operation == .fetch && complete(number, "[]") == .accepted
+      }
+      #expect(throws: StoreError.self) { try followed.changes() }
+      memory.intercept { _, _, _ in false }
+      #expect(try Set(followed.changes()) == [a, ObjectID("bugs", "b")])
+      #expect(try followed.changes() == [])
+    }
+    for wrong in ["{}", "[1]", #"[{"ids":[]}]"#, #"[{"collection":"bugs","ids":[1]}]"#] {
+      #expect(failure { try announce(wrong) }?.kind == .invalid, "\(wrong)")
+    }
+    #expect(failure { try CallbackStore.announce(nil, of: "missing") }?.kind == .notFound)
+    followed.end()
+    try announce(nil)
+    #expect(signals.withLock { $0 } == 3)
+  }
+
   @Test("writes a save in one request, and has the versions checked") func saves() throws {
     let memory = MemoryStore()
     let opened = try store(memory).objects(at: location)

@@ -197,6 +197,32 @@ func UnregisterStore(name string) error {
 	return check(C.kv_store_type_unregister(characters(text), &left), left)
 }
 
+// StoreChanges are records of a store that were changed otherwise than by the library.
+type StoreChanges struct {
+	Collection string `json:"collection"`
+	// IDs are those of the records: strings, integers, or arrays of them where an id has several members. If it is nil, any
+	// records of the collection may have been changed.
+	IDs []any `json:"ids,omitempty"`
+}
+
+// AnnounceChanges tells that records of a registered store were changed otherwise than by the library. Lists of contexts that
+// are observed fetch again, and objects without unsaved changes are read anew if their version is another one. Without changes any
+// record may have been changed. It does not wait, and may be called by the methods of the store.
+func AnnounceChanges(name string, changes ...StoreChanges) error {
+	text, err := terminated(name, "the name")
+	if err != nil {
+		return err
+	}
+	var list []byte
+	if len(changes) > 0 {
+		if list, err = marshal(changes); err != nil {
+			return err
+		}
+	}
+	var left *C.kv_error
+	return check(C.kv_store_type_announce(characters(text), characters(list), C.size_t(len(list)), &left), left)
+}
+
 // A storeReader reads a store as a backend is read: the requests are the same.
 type storeReader struct{ CustomStore }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -226,6 +227,42 @@ func TestAContextFetchesFromItsStoreWithItsChanges(t *testing.T) {
 		}
 		equal(t, one.Text, first)
 		found.Close()
+	}
+}
+
+func TestAListFollowsWhatTheStoreAnnounces(t *testing.T) {
+	store := &box{}
+	client := must(kvstore.Open(withBox(t, store)))(t)
+	defer client.Close()
+	objects := must(client.Context(kvstore.ContextOptions{}))(t)
+	defer objects.Close()
+	found := must(kvstore.FetchObjects[note](objects, "notes", nil, kvstore.FetchOptions{}))(t)
+	defer found.Close()
+	told := make(chan kvstore.ListChanges, 10)
+	subscription := must(found.Observe(func(changes kvstore.ListChanges, err error) {
+		if err == nil {
+			told <- changes
+		}
+	}))(t)
+	defer subscription.Close()
+	for count, announced := range [][]kvstore.StoreChanges{
+		{{Collection: "others"}, {Collection: "notes", IDs: []any{"0"}}}, {{Collection: "notes"}}, nil,
+	} {
+		// Another program writes to the store.
+		id := strconv.Itoa(count)
+		store.mutex.Lock()
+		if store.records == nil {
+			store.records = map[string]json.RawMessage{}
+		}
+		store.records[strconv.Quote(id)] = json.RawMessage(`{"_id":"` + id + `"}`)
+		store.mutex.Unlock()
+		if err := kvstore.AnnounceChanges("box", announced...); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, (<-told).Count, count+1)
+	}
+	if err := kvstore.AnnounceChanges("missing"); !errors.Is(err, kvstore.ErrNotFound) {
+		t.Fatal(err)
 	}
 }
 

@@ -8,6 +8,7 @@ internal import KVSync
 final class CallbackObjectStore: ObjectStore {
   let metadata: ObjectStoreMetadata
   let backend: CallbackBackend
+  let announcements: StoreAnnouncements
   /// Reads what a query selects, whatever of it the store evaluates itself.
   let remote: LocalFilteringRemote
   private let timeout: Double
@@ -15,6 +16,7 @@ final class CallbackObjectStore: ObjectStore {
 
   init(_ store: CallbackStore, _ location: StoreLocation) throws(StoreError) {
     backend = store.backend
+    announcements = store.announcements
     remote = layers(around: CallbackRemote(store.backend))
     timeout = location.timeout
     metadata = try store.load(
@@ -26,6 +28,16 @@ final class CallbackObjectStore: ObjectStore {
   func format(of collection: String) -> RecordFormat { backend.description.format }
 
   func close() { closing.cancel() }
+
+  func follow(
+    _ query: Query, in collection: String, _ signal: @escaping @Sendable () -> Void
+  ) -> any FollowedObjects {
+    // The context's own changes may move any object into a page.
+    var whole = query
+    whole.skip = 0
+    whole.limit = nil
+    return FollowedStoreRecords(whole, in: collection, of: self, signal)
+  }
 
   // MARK: Ids
 

@@ -1,12 +1,17 @@
 internal import KVBase
-internal import KVJSON
+package import KVJSON
 package import KVObjects
 package import KVSync
 
 /// A type of stores whose requests are carried out by functions of the host: what was registered by
 /// kv_store_type_register. Its data is the host's alone; nothing of it is kept here. Safe from any thread.
 package final class CallbackStore: Sendable {
+  /// The stores of this process, by name.
+  private static let registered = FactoryRegistry<CallbackStore>(
+    of: "store", reserving: ObjectStoreRegistry.local)
+
   let backend: CallbackBackend
+  let announcements = StoreAnnouncements()
   /// The UUID of each location that was loaded.
   private let uuids = Monitor<[RecordID: String]>([:])
 
@@ -29,10 +34,24 @@ package final class CallbackStore: Sendable {
       backends.unregister(backend.name)
       throw error
     }
+    try Self.registered.register(backend.name, self)
+  }
+
+  /// Tells what follows the records of a store that its program, or another one, has changed some of them; `changes` nil: any.
+  /// Throws `.notFound` if no store has this name.
+  package static func announce(_ changes: JSONValue?, of name: String) throws(StoreError) {
+    guard let store = registered.factory(name) else {
+      throw StoreError(.notFound, "No store is registered as \"\(name)\".")
+    }
+    let format = store.backend.description.format
+    var announced: [AnnouncedChange]?
+    if let changes { announced = try AnnouncedChange.list(changes, format) }
+    store.announcements.announce(announced)
   }
 
   /// Nothing can be opened with it any more; what is open goes on. Throws `.notFound` if no store has this name.
   package static func unregister(_ name: String) throws(StoreError) {
+    registered.unregister(name)
     guard ObjectStoreRegistry.shared.unregister(name), BackendRegistry.shared.unregister(name)
     else {
       throw StoreError(.notFound, "No store is registered as \"\(name)\".")

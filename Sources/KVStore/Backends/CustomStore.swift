@@ -56,6 +56,30 @@ extension KVStoreClient {
     }
   }
 
+  /// Announces that records of a registered store were changed otherwise than by the library.
+  ///
+  ///     func changedByOthers() throws {
+  ///       try KVStoreClient.announceChanges(#"[{"collection":"notes","ids":["a"]}]"#, ofStore: "fixed")
+  ///     }
+  ///
+  /// Lists of contexts that are followed fetch again, and objects without unsaved changes are read anew if their version is another
+  /// one. `changes` is a JSON array as for `kv_store_type_announce`; nil: any records. It does not wait. Throws `.notFound` if no
+  /// store has this name.
+  public static func announceChanges(
+    _ changes: String? = nil, ofStore name: String
+  ) throws(KVStoreError) {
+    try KVStoreError.mapping { () throws(StoreError) in
+      var list: JSONValue?
+      if let changes {
+        do throws(JSONError) { list = try JSONValue(parsing: changes) } catch {
+          throw StoreError(
+            .invalid, "The changes are not valid JSON: \(error.message).", cause: error)
+        }
+      }
+      try CallbackStore.announce(list, of: name)
+    }
+  }
+
   /// Removes the name of a type of stores. Open clients keep the store. Throws `.notFound` if no store has this name.
   public static func unregisterStore(_ name: String) throws(KVStoreError) {
     try KVStoreError.mapping { () throws(StoreError) in try CallbackStore.unregister(name) }

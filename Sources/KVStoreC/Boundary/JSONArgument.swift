@@ -74,6 +74,12 @@ struct JSONArgument {
     return texts
   }
 
+  /// Any JSON value; nil for NULL.
+  func optionalValue() throws(StoreError) -> JSONValue? {
+    guard let text = try optionalText() else { return nil }
+    return try value(of: text)
+  }
+
   private func value(of text: String) throws(StoreError) -> JSONValue {
     do throws(JSONError) { return try JSONValue(parsing: text) } catch {
       throw StoreError(.invalid, "\(name) is not valid JSON: \(error.message).", cause: error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import queue
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -415,6 +416,44 @@ def test_a_context_fetches_from_its_store_with_its_changes(tmp_path: Path) -> No
             assert [note.id for note in ctx.fetch("notes", query)] == ["k1", "new", "k4", "k3"]
             ctx.rollback()
             assert [note.id for note in ctx.fetch("notes", query)] == ["k4", "k3"]
+
+
+def test_a_list_follows_what_the_store_announces(tmp_path: Path) -> None:
+    box = Box()
+    with kvstore.register_store("box", box) as registration:
+        client = kvstore.Client(app_key="kid", store="box", data_directory=tmp_path)
+        with client, client.context() as ctx:
+            ctx.insert("notes", {"_id": "a", "n": 1})
+            ctx.save()
+            query = kvstore.Query({"n": {"$gt": 0}}, sort={"n": 1})
+            told: queue.Queue[object] = queue.Queue()
+
+            def shown() -> list[int] | None:
+                try:
+                    return [note.n for note in found]
+                except kvstore.ObjectGoneError:
+                    return None  # The list is about to lose it.
+
+            def becomes(*wanted: int) -> None:
+                while shown() != list(wanted):
+                    told.get(timeout=30)
+
+            with ctx.fetch("notes", query) as found, found.observe(told.put):
+                becomes(1)
+                # Another program writes to the store.
+                box.records["notes", "b"] = {"_id": "b", "n": 2, "rev": 1}
+                registration.announce({"notes": ["b"], "others": None})
+                becomes(1, 2)
+                box.records["notes", "a"] = {"_id": "a", "n": 3, "rev": 2}
+                registration.announce({"notes": None})
+                becomes(2, 3)
+                del box.records["notes", "b"]
+                registration.announce()
+                becomes(3)
+            with pytest.raises(kvstore.InvalidError):
+                registration.announce({"notes": [1]})
+    with pytest.raises(kvstore.NotFoundError):
+        registration.announce()
 
 
 def test_a_client_keeps_its_store_when_the_name_is_unregistered(tmp_path: Path) -> None:

@@ -448,6 +448,7 @@ FUNCTIONS: Final[dict[str, tuple[str, str]]] = {
     "kv_backend_is_waiting": ("i", "q"),
     "kv_store_type_register": ("i", "ssnpppp"),
     "kv_store_type_unregister": ("i", "sp"),
+    "kv_store_type_announce": ("i", "ssnp"),
     "kv_migration_register": ("i", "spppp"),
     "kv_migration_unregister": ("i", "sp"),
 }

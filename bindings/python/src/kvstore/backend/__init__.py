@@ -38,7 +38,7 @@ from __future__ import annotations
 from .base import Backend
 from .custom import Change, Conflicts, CustomStore, Location, Metadata, Save, Saved
 from .host import is_cancelled
-from .registration import Registration, register_backend, register_store
+from .registration import Registration, StoreRegistration, register_backend, register_store
 from .requests import (
     ChangedPage,
     Conflicting,
@@ -82,6 +82,7 @@ __all__ = [
     "Result",
     "Save",
     "Saved",
+    "StoreRegistration",
     "Stored",
     "Unconditional",
     "Upsert",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from asyncio import AbstractEventLoop
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from .. import _abi, _native
@@ -24,6 +24,7 @@ _register = _native.function("kv_backend_register")
 _unregister = _native.function("kv_backend_unregister")
 _register_store = _native.function("kv_store_type_register")
 _unregister_store = _native.function("kv_store_type_unregister")
+_announce = _native.function("kv_store_type_announce")
 
 
 class Registration(Closing):
@@ -44,6 +45,33 @@ class Registration(Closing):
 
     def __repr__(self) -> str:
         return f"<kvstore.backend.Registration of {self.name!r}>"
+
+
+class StoreRegistration(Registration):
+    """The registration of a store of the program's own, until it is closed."""
+
+    __slots__ = ()
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, _unregister_store)
+
+    def announce(self, changes: Mapping[str, Sequence[Any] | None] | None = None) -> None:
+        """Tell that records were changed otherwise than by the library.
+
+        Lists of contexts that are observed fetch again, and objects without unsaved changes are
+        read anew if their version is another one. `changes` has the ids of the records of each
+        collection; None in place of ids is any record of it, and without `changes` any record may
+        have been changed. It does not wait, and may be called by the methods of the store.
+        """
+        text = None
+        if changes is not None:
+            text = to_json(
+                [
+                    {"collection": name, "ids": None if ids is None else list(ids)}
+                    for name, ids in changes.items()
+                ]
+            )
+        _native.call(_announce, to_text(self.name, "name"), text, 0 if text is None else len(text))
 
 
 def register_backend(
@@ -70,7 +98,7 @@ def register_backend(
 
 def register_store(
     name: str, store: CustomStore, *, loop: AbstractEventLoop | None = None
-) -> Registration:
+) -> StoreRegistration:
     """Register a store under a name, for the option ``store`` of clients.
 
     As :func:`register_backend`, with which it shares the names. ``"local"`` is the library's own
@@ -85,7 +113,7 @@ def register_store(
     _native.call(
         _register_store, given, text, len(text), ctypes.byref(functions), host.token, FREE_POINTER
     )
-    return Registration(name, _unregister_store)
+    return StoreRegistration(name)
 
 
 def _description(backend: Backend | CustomStore) -> dict[str, Any]:
