@@ -31,7 +31,7 @@ _IN_MEMORY = 8 * 1024 * 1024
 @click.option("--no-sizes", is_flag=True, help="Do not read the entities for their sizes.")
 @pass_settings
 def collections(settings: Settings, *, no_sizes: bool) -> None:
-    """List the collections: entities, bytes, writes that wait to be sent, quarantined ones, and the time of the last read.
+    """List the collections: entities, bytes, unsent writes, and the time of the last read.
 
     The size of a collection is the size of its entities as JSON.
     """
