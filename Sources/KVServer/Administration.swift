@@ -40,6 +40,19 @@ enum Administration {
       try recording(.migrateData, to: data, arguments) { () throws(AdminFailure) in
         try DataMigration.run(data, to: address, terminal: terminal(arguments))
       }
+    case .files(.listSecrets):
+      try SecretCommands.list(try data(arguments), arguments, to: terminal(arguments))
+    case .files(.addSecret):
+      let data = try data(arguments)
+      try recording(.addSecret, to: arguments.operands[0], arguments) { () throws(AdminFailure) in
+        try SecretCommands.add(data, arguments, to: terminal(arguments))
+      }
+    case .files(.removeSecret):
+      let data = try data(arguments)
+      try recording(.removeSecret, to: arguments.operands[0], arguments) {
+        () throws(AdminFailure) in
+        try SecretCommands.remove(data, arguments, to: terminal(arguments))
+      }
     case .files(.audit):
       guard let path = try AdminWay.configuration(arguments).auditLog else {
         throw AdminFailure(.misuse, "--audit-log FILE or --config FILE with audit-log is missing")
@@ -79,13 +92,18 @@ enum Administration {
   private static func directories(
     _ arguments: AdminArguments, _ other: String, is placeholder: String = "DIR"
   ) throws(AdminFailure) -> (data: String, copy: String) {
-    guard let data = arguments["data"] else {
-      throw AdminFailure(.misuse, "--data DIR is missing")
-    }
+    let data = try data(arguments)
     guard let copy = arguments[other] else {
       throw AdminFailure(.misuse, "--\(other) \(placeholder) is missing")
     }
     return (data, copy)
+  }
+
+  private static func data(_ arguments: AdminArguments) throws(AdminFailure) -> String {
+    guard let data = arguments["data"] else {
+      throw AdminFailure(.misuse, "--data DIR is missing")
+    }
+    return data
   }
 
   private static func files(_ body: () throws(Server.Failure) -> Void) throws(AdminFailure) {

@@ -19,15 +19,19 @@ enum AppFile {
 
   static let name = "app.json"
 
+  /// The text of the file, which only its owner can have written or read.
+  static func text(in directory: String) throws(Server.Failure) -> String {
+    do { return try TextFile.readOwn("\(directory)/\(name)", isSecret: true) } catch {
+      throw Server.Failure(error.description)
+    }
+  }
+
   /// What the file says; nil: there is none, or it has no app.
   static func read(from directory: String) throws(Server.Failure) -> Loaded? {
     let path = directory + "/" + name
     var status = stat()
     guard lstat(path, &status) == 0 else { return nil }
-    let text: String
-    do { text = try TextFile.readOwn(path, isSecret: true) } catch {
-      throw Server.Failure(error.description)
-    }
+    let text = try text(in: directory)
     do throws(Arguments.Misuse) {
       var configuration = Server.Configuration(data: directory)
       try configuration.apply(try ConfigurationFile.options(in: text))

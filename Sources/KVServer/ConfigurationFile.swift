@@ -28,7 +28,7 @@ enum ConfigurationFile {
     case .string(let text): return text
     case .int(let number): return String(number)
     case .bool(let flag): return String(flag)
-    case .object where name == "logic" || name == "openid": return value.text
+    case .object where ["app", "logic", "openid"].contains(name): return value.text
     default:
       throw Arguments.Misuse(
         description: "\"\(name)\" must be a string, a number, or an array of these")

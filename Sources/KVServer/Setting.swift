@@ -47,7 +47,7 @@ struct Setting: Sendable {
     },
     Setting("app", "KID:SECRET[:MASTER]", help: "an app to serve; may be repeated") {
       configuration, text throws(Arguments.Misuse) in
-      configuration.apps.append(try app(text))
+      configuration.apps.append(try AppCredentials.read(text))
     },
     Setting("permit", "OPERATION=RULE", help: permitHelp) {
       configuration, text throws(Arguments.Misuse) in
@@ -341,18 +341,6 @@ struct Setting: Sendable {
 
   private static func misuse(_ name: String, _ text: String) -> Arguments.Misuse {
     Arguments.Misuse(description: "--\(name) \(text)")
-  }
-
-  /// `KID:SECRET[:MASTER]`.
-  private static func app(
-    _ text: String
-  ) throws(Arguments.Misuse) -> Server.Configuration.App {
-    let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-    guard (2...3).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }),
-      !parts[0].contains("/")
-    else { throw misuse("app", "needs KID:SECRET or KID:SECRET:MASTER") }
-    return .init(
-      key: parts[0], secret: parts[1], masterSecret: parts.count == 3 ? parts[2] : nil)
   }
 
   /// A file of settings, or, in a configuration file, the settings themselves.

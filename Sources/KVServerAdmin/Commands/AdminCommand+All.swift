@@ -30,7 +30,7 @@ extension AdminCommand {
 
   /// All commands, in the order in which help shows them.
   package static let all: [AdminCommand] =
-    users + sessions + collections + settings + transfers + [
+    users + sessions + secrets + collections + settings + transfers + [
       AdminCommand(
         "backup", "Copies the data directory, also while a server uses it, and app.json with it.",
         options: [to("DIR", "a new directory for the copy")], work: .files(.backup)),
@@ -142,6 +142,23 @@ extension AdminCommand {
       options: kindOfUser + [
         Option("session", "ID", help: "only this one, by the id that sessions list shows")
       ], work: .requests(SessionCommands.end)),
+  ]
+
+  private static let secrets = [
+    AdminCommand(
+      "secrets list", "Lists the master secrets of an app in app.json: names, scopes and ends.",
+      work: .files(.listSecrets)),
+    AdminCommand(
+      "secrets add",
+      "Makes a master secret, shows it once, and keeps its hash in app.json. Reload the server then.",
+      operands: [Operand(name: "NAME")],
+      options: [
+        Option("scopes", "LIST", help: "what it is good for: some of read,data,users,admin"),
+        Option("days", "N", help: "for how many days it is good [for ever]"),
+      ], work: .files(.addSecret)),
+    AdminCommand(
+      "secrets remove", "Removes a master secret from app.json. Reload the server then.",
+      operands: [Operand(name: "NAME")], work: .files(.removeSecret)),
   ]
 
   private static let collections = [

@@ -39,7 +39,10 @@ package struct AdminCommand: Sendable {
     case text(@Sendable (AdminArguments) throws(AdminFailure) -> String)
   }
 
-  package enum FileWork: Sendable { case backup, restore, migrate, audit }
+  package enum FileWork: Sendable {
+    case backup, restore, migrate, audit
+    case listSecrets, addSecret, removeSecret
+  }
 
   /// One or two words.
   package let words: [String]

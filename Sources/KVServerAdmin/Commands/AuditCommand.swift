@@ -8,7 +8,7 @@ package enum AuditCommand {
     AdminCommand.Option("since", "TIME", help: "from then on: 2026-11-28, or 2026-11-28T09:30:00Z"),
     AdminCommand.Option("until", "TIME", help: "before then"),
     AdminCommand.Option(
-      "actor", "WHO", help: "who did it: user:ID, app, master, local:UID, server"),
+      "actor", "WHO", help: "who did it: user:ID, app, master, master:NAME, local:UID, server"),
     AdminCommand.Option("action", "ACTION", help: "an action, or all of a kind: user.delete, user"),
     AdminCommand.Option("subject", "TEXT", help: "to what it was done: an id or a name"),
     AdminCommand.Option("outcome", "OUTCOME", help: "success, refused or failed"),

@@ -1,4 +1,4 @@
-internal import KVJSON
+package import KVJSON
 
 /// Where a command writes.
 package struct AdminTerminal {
@@ -19,7 +19,7 @@ package struct AdminTerminal {
   }
 
   /// Shows rows that are objects: as they are, one a line, or as a table of some of their members.
-  func show(_ rows: [JSONValue], columns: [TextTable.Column]) throws(AdminFailure) {
+  package func show(_ rows: [JSONValue], columns: [TextTable.Column]) throws(AdminFailure) {
     if isJSON {
       for row in rows { try write(row.bytes + [UInt8(ascii: "\n")]) }
     } else {
@@ -37,7 +37,7 @@ package struct AdminTerminal {
   }
 
   /// Says what was done: a sentence, or an object.
-  func report(_ sentence: String, _ object: JSONValue) throws(AdminFailure) {
+  package func report(_ sentence: String, _ object: JSONValue) throws(AdminFailure) {
     try write(isJSON ? object.bytes + [UInt8(ascii: "\n")] : Array((sentence + "\n").utf8))
   }
 }

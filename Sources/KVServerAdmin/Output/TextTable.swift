@@ -1,13 +1,13 @@
 internal import KVJSON
 
 /// Rows for people: columns as wide as what is in them.
-enum TextTable {
-  struct Column {
+package enum TextTable {
+  package struct Column {
     /// The member, with dots between the names of nested ones.
     let member: String
     let title: String
 
-    init(_ member: String, _ title: String) { (self.member, self.title) = (member, title) }
+    package init(_ member: String, _ title: String) { (self.member, self.title) = (member, title) }
   }
 
   /// A line for each row, after one of titles if there are any.

@@ -12,6 +12,8 @@ package struct AuditEvent: Sendable, Equatable {
     case removeApp = "app.remove"
     /// A request had a secret that the app does not have.
     case checkSecret = "secret.check"
+    case addSecret = "secret.add"
+    case removeSecret = "secret.remove"
     case createUser = "user.create"
     case changeUser = "user.change"
     case changePassword = "user.password"
@@ -56,8 +58,8 @@ package struct AuditEvent: Sendable, Equatable {
 
   package var time: Timestamp
   package var action: Action
-  /// `user:ID`, `app` (the app's own secret), `master` (the master secret), `local:UID` (a command on this machine) or `server`; nil:
-  /// the request proved no identity.
+  /// `user:ID`, `app` (the app's own secret), `master` or `master:NAME` (a master secret), `local:UID` (a command on this machine)
+  /// or `server`; nil: the request proved no identity.
   package var actor: String?
   /// The id or the name of what it was done to; nil: there is none, or it is not known.
   package var subject: String?

@@ -4,7 +4,10 @@ internal import KVBase
 struct App: Sendable {
   var key: String
   var secret: String
-  var masterSecret: String?
+  /// The secrets of its administrators.
+  var masterSecrets: [MasterSecret]
+  /// What invitations are sealed with, and what former ones may have been.
+  let seals: [String]
   var number: Int64
   /// Nil: users log in with a name and a password only.
   var provider: (any IdentityProvider)?
@@ -16,14 +19,16 @@ struct App: Sendable {
   ) {
     key = credentials.key
     secret = credentials.secret
-    masterSecret = credentials.masterSecret
+    masterSecrets =
+      credentials.masterSecrets + (credentials.masterSecret.map { [MasterSecret(plain: $0)] } ?? [])
+    seals = [credentials.seal, credentials.masterSecret].compactMap(\.self)
     self.number = number
     self.provider = provider
     isGuessable = credentials.isGuessable
   }
 
   func hasSameSecrets(as other: App) -> Bool {
-    secret == other.secret && masterSecret == other.masterSecret
+    secret == other.secret && masterSecrets == other.masterSecrets && seals == other.seals
   }
 }
 
@@ -31,12 +36,22 @@ struct App: Sendable {
 package struct AppCredentials: Sendable, Equatable {
   package var key: String
   package var secret: String
+  /// One that may do everything.
   package var masterSecret: String?
+  /// Those that are known by their hashes.
+  package var masterSecrets: [MasterSecret]
+  /// What the server seals invitations with, so that no single master secret opens them; nil: `masterSecret`.
+  package var seal: String?
 
-  package init(key: String, secret: String, masterSecret: String? = nil) {
+  package init(
+    key: String, secret: String, masterSecret: String? = nil, masterSecrets: [MasterSecret] = [],
+    seal: String? = nil
+  ) {
     self.key = key
     self.secret = secret
     self.masterSecret = masterSecret
+    self.masterSecrets = masterSecrets
+    self.seal = seal
   }
 }
 
@@ -45,7 +60,10 @@ extension AppCredentials {
   private static let leastBits = 128.0
 
   /// Whether one secret is as good as the other: then every client of the app is its administrator, or none is.
-  package var hasOneSecretTwice: Bool { masterSecret?.hasSameBytes(as: secret) == true }
+  package var hasOneSecretTwice: Bool {
+    masterSecret?.hasSameBytes(as: secret) == true
+      || masterSecrets.contains { $0.sha256 == MasterSecret.hash(secret) }
+  }
 
   /// Whether one of the secrets could be guessed.
   package var isGuessable: Bool {

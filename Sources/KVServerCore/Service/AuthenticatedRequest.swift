@@ -8,6 +8,8 @@ struct AuthenticatedRequest: Sendable {
   let claim: Claim
   /// The token of the user's session.
   let token: String?
+  /// The master secret that has proven it.
+  let master: MasterSecret?
   let apiVersion: Int
   /// What the operation adds to its line of the audit log; nil: there is no such log.
   var note: AuditNote?
@@ -79,6 +81,12 @@ struct AuthenticatedRequest: Sendable {
       throw ServerError(
         .insufficientCredentials, "only the user and the master secret can \(action)")
     }
+  }
+
+  /// Throws if the master secret is not good for one of these. The route has decided that already, unless what a request does depends on more
+  /// than its route.
+  func requireScope(_ scope: MasterScope) throws(ServerError) {
+    guard master?.scopes.contains(scope) != false else { throw .missingScope([scope]) }
   }
 
   func requireMaster() throws(ServerError) {

@@ -2,16 +2,24 @@ internal import KVBase
 
 /// Reads in whose name a request acts.
 enum Authenticator {
-  /// Reads `Basic base64(key:secret)`, which is proven here, or `Kinvey token`, which is not.
-  static func claim(_ header: String?, for app: App) throws(ServerError) -> Claim {
+  /// In whose name a request acts, and by which master secret, if by one.
+  struct Proof {
+    var claim: Claim
+    var master: MasterSecret?
+  }
+
+  /// Reads `Basic base64(key:secret)`, which is proven here, or `Kinvey token`, which is not. `now`: in milliseconds since 1970.
+  static func proof(
+    _ header: String?, for app: App, at now: Int64
+  ) throws(ServerError) -> Proof {
     let space = UInt8(ascii: " ")
     guard let header, let end = header.utf8.firstIndex(of: space) else {
       throw ServerError(.invalidCredentials, "the Authorization header is missing or malformed")
     }
     let value = header.utf8[end...].drop { $0 == space }
     switch header[..<end].lowercased() {
-    case "basic": return .principal(try basic(Substring(value), app))
-    case "kinvey": return .session(token: String(Substring(value)))
+    case "basic": return try basic(Substring(value), app, at: now)
+    case "kinvey": return Proof(claim: .session(token: String(Substring(value))))
     default:
       throw ServerError(.invalidCredentials, "the scheme of Authorization must be Basic or Kinvey")
     }
@@ -46,12 +54,20 @@ enum Authenticator {
     return String(text[text.utf8.index(after: colon)...])
   }
 
-  private static func basic(_ value: Substring, _ app: App) throws(ServerError) -> Principal {
+  private static func basic(
+    _ value: Substring, _ app: App, at now: Int64
+  ) throws(ServerError) -> Proof {
     guard let secret = secret(in: value, for: app) else {
       throw ServerError(.invalidCredentials, "Basic needs base64(appKey:secret) of this app")
     }
-    if isEqual(secret, app.secret) { return .app }
-    if let master = app.masterSecret, isEqual(secret, master) { return .master }
-    throw ServerError(.invalidCredentials)
+    if isEqual(secret, app.secret) { return Proof(claim: .principal(.app)) }
+    let hash = MasterSecret.hash(secret)
+    guard let master = app.masterSecrets.first(where: { isEqual($0.sha256, hash) }) else {
+      throw ServerError(.invalidCredentials)
+    }
+    guard master.isValid(at: now) else {
+      throw ServerError(.invalidCredentials, "this master secret has expired")
+    }
+    return Proof(claim: .principal(.master), master: master)
   }
 }

@@ -14,7 +14,8 @@ extension Service {
     // What has to wait was not tried. This bounds what guessing can add.
     if error?.code == .tooManyRequests { return }
     let event = AuditEvent(
-      call.note?.action ?? action, by: actor(principal), to: call.note?.subject ?? subject,
+      call.note?.action ?? action, by: actor(principal, call.master),
+      to: call.note?.subject ?? subject,
       app: call.app.key, from: call.request.client,
       outcome: .init(status: error?.status ?? 200), requestId: call.request.id)
     guard action != .readData && action != .writeData || isDue(event) else { return }
@@ -30,17 +31,29 @@ extension Service {
     if !submit(for: .address(request.client), { trail(event) }) { trail(event) }
   }
 
+  /// Adds the line of a request whose master secret is not good for it.
+  func auditRefusal(of master: MasterSecret, _ request: Request, to route: Route, in app: App) {
+    guard let trail = settings.audit,
+      let (action, subject) = route.audited(request.method, isByMaster: true)
+    else { return }
+    let event = AuditEvent(
+      action, by: actor(.master, master), to: subject, app: app.key, from: request.client,
+      outcome: .refused, requestId: request.id)
+    guard action != .readData && action != .writeData || isDue(event) else { return }
+    if !submit(for: .address(request.client), { trail(event) }) { trail(event) }
+  }
+
   /// Adds the lines of the apps that a reload has added, changed and removed.
   func auditApps(_ changes: [(AuditEvent.Action, key: String)]) {
     guard let trail = settings.audit else { return }
     for (action, key) in changes { trail(AuditEvent(action, by: "server", to: key, app: key)) }
   }
 
-  private func actor(_ principal: Principal) -> String {
+  private func actor(_ principal: Principal, _ master: MasterSecret?) -> String {
     switch principal {
     case .app: "app"
     case .user(let id): "user:\(id)"
-    case .master: settings.administrator
+    case .master: settings.administrator + (master?.name.map { ":\($0)" } ?? "")
     }
   }
 

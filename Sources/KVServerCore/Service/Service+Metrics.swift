@@ -5,7 +5,8 @@ extension Service {
   /// The page, for whoever has the master secret of one of the apps.
   func metrics(_ request: Request) throws(ServerError) -> Response {
     guard try isAdministrator(request) else {
-      throw ServerError(.invalidCredentials, "this needs the master secret of an app")
+      throw ServerError(
+        .invalidCredentials, "this needs a master secret of an app, with the scope read or admin")
     }
     return metrics.page
   }
@@ -17,8 +18,8 @@ extension Service {
     let named = apps.all.first { Authenticator.names($0.app, header) } ?? apps.all.first
     guard let named else { return false }
     do throws(ServerError) {
-      guard case .principal(.master) = try claim(request, for: named.app) else { return false }
-      return true
+      guard let master = try proof(request, for: named.app).master else { return false }
+      return !master.scopes.isDisjoint(with: Route.metrics.scopes(for: .get))
     } catch {
       if error.code == .invalidCredentials { return false }
       throw error

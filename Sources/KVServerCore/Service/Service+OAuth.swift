@@ -131,7 +131,9 @@ extension Service {
     }
     let (app, flow) = try flow(form["client_id"])
     let claim: Claim?
-    do throws(ServerError) { claim = try self.claim(request, for: app) } catch {
+    do throws(ServerError) {
+      claim = try proof(request, for: app, to: .oauth(.token)).claim
+    } catch {
       if error.code == .tooManyRequests {
         throw OAuthError(
           code: "temporarily_unavailable", description: error.debug, status: 429,

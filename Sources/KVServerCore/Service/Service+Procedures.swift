@@ -29,6 +29,7 @@ extension Service {
       throw ServerError(.incompleteRequestBody, "collectionName is required")
     }
     call.note?.subject = name
+    if name.hasSameBytes(as: CollectionName.accounts) { try call.requireScope(.users) }
     let count =
       name.hasSameBytes(as: CollectionName.accounts)
       ? try removeUsers(call) : try removeEntities(of: name, call)

@@ -26,21 +26,37 @@ extension Service {
 
   /// Reads in whose name a request acts. Wrong secrets of apps are counted as failed logins are. A right one waits with the
   /// wrong ones only if it could be guessed.
-  func claim(_ request: Request, for app: App) throws(ServerError) -> Claim {
+  func proof(_ request: Request, for app: App) throws(ServerError) -> Authenticator.Proof {
     let header = request.headers[.authorization]
-    guard Authenticator.isBasic(header) else { return try Authenticator.claim(header, for: app) }
+    let now = settings.liveClock()
+    guard Authenticator.isBasic(header) else {
+      return try Authenticator.proof(header, for: app, at: now)
+    }
     let address = ClientAddress(request.client)
     func refuseIfTooMany() throws(ServerError) {
       guard let seconds = throttle.waitForSecrets(from: address) else { return }
       throw .tooManyRequests("too many wrong secrets came from this address", after: seconds)
     }
     if app.isGuessable { try refuseIfTooMany() }
-    do throws(ServerError) { return try Authenticator.claim(header, for: app) } catch {
+    do throws(ServerError) { return try Authenticator.proof(header, for: app, at: now) } catch {
       try refuseIfTooMany()
       throttle.failedSecret(from: address)
       auditWrongSecret(request, app)
       throw error
     }
+  }
+
+  /// The same for what the request asks for. A master secret that is not good for that is refused, whatever the request looks like: all
+  /// requests pass here.
+  func proof(
+    _ request: Request, for app: App, to route: Route
+  ) throws(ServerError) -> Authenticator.Proof {
+    let proof = try proof(request, for: app)
+    guard let master = proof.master else { return proof }
+    let wanted = route.scopes(for: request.method)
+    guard master.scopes.isDisjoint(with: wanted) else { return proof }
+    auditRefusal(of: master, request, to: route, in: app)
+    throw .missingScope(wanted)
   }
 
   /// The account that a name and a password open; nil: none. It takes as long, whatever was wrong with them.
@@ -86,5 +102,15 @@ extension Service {
     try store.sessions.endAll(app: call.app.number, user: id)
     try endListening(of: id, app: call.app.number, in: .allBut(nil))
     return Response(204)
+  }
+}
+
+extension ServerError {
+  /// A master secret is not good for something that takes one of these scopes.
+  static func missingScope(_ wanted: Set<MasterScope>) -> ServerError {
+    let names = MasterScope.allCases.filter(wanted.contains).map(\.rawValue)
+    return ServerError(
+      .insufficientCredentials,
+      "this needs a master secret with the scope \(names.joined(separator: " or "))")
   }
 }

@@ -61,8 +61,10 @@ extension Service {
       throw ServerError(.insufficientCredentials, "only the master secret makes users of this app")
     case .invite:
       let name = user["username"]?.stringValue ?? ""
-      guard let text = user["_invitation"]?.stringValue, let seal = Self.invitations(of: call.app),
-        let invitation = seal.open("invitation", text, at: Timestamp.now().milliseconds / 1000),
+      guard let text = user["_invitation"]?.stringValue,
+        let invitation = Self.invitations(of: call.app).lazy.compactMap({
+          $0.open("invitation", text, at: Timestamp.now().milliseconds / 1000)
+        }).first,
         invitation["username"]?.stringValue?.hasSameBytes(as: name) == true
       else {
         throw ServerError(
@@ -84,7 +86,9 @@ extension Service {
     }
     call.note?.subject = name
     let end = Timestamp.now().milliseconds / 1000 + days * 86_400
-    guard let seal = Self.invitations(of: call.app) else { throw ServerError(.internalErrorStop) }
+    guard let seal = Self.invitations(of: call.app).first else {
+      throw ServerError(.internalErrorStop)
+    }
     let text = seal.seal("invitation", ["username": .string(name)], until: end)
     return Response.json(
       201,
@@ -94,9 +98,10 @@ extension Service {
       ])
   }
 
-  /// What invitations are sealed with: only the administrator has the secret. Another one makes them void.
-  private static func invitations(of app: App) -> Seal? {
-    app.masterSecret.map { Seal(secret: $0, app: app.key) }
+  /// What invitations are sealed with, and what those may be sealed with that are still good: secrets of the server or of the
+  /// administrator. Others make them void.
+  private static func invitations(of app: App) -> [Seal] {
+    app.seals.map { Seal(secret: $0, app: app.key) }
   }
 
   /// Only the administrator names the id of a user: whoever may choose it can choose one that rights were given to.

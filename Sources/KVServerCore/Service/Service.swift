@@ -49,7 +49,7 @@ package final class Service: RequestHandler, Sendable {
     package var logic = AppTable<any BusinessLogic>()
     /// Takes the lines of the audit log; nil: there is none.
     package var audit: (@Sendable (AuditEvent) -> Void)?
-    /// What that log calls those who have the master secret.
+    /// What that log calls those who have a master secret; the name of the secret, if it has one, is added.
     package var administrator = "master"
 
     package init() {}
@@ -160,7 +160,7 @@ package final class Service: RequestHandler, Sendable {
   private func asker(of request: Request, _ route: Route) throws(ServerError) -> Asker {
     guard let key = route.app else { return .address(request.client) }
     if store.isLocal { return try open(request, route, app: key).asker }
-    switch try claim(request, for: try app(key)) {
+    switch try proof(request, for: try app(key), to: route).claim {
     case .principal: return .address(request.client)
     case .session(let token): return .session(token)
     }
@@ -205,7 +205,7 @@ package final class Service: RequestHandler, Sendable {
     case .metrics: return (try? isAdministrator(head)) == true
     default:
       guard let key = route.app, let app = try? app(key),
-        case .principal(.master)? = try? claim(head, for: app)
+        case .principal(.master)? = (try? proof(head, for: app))?.claim
       else { return false }
       return true
     }
@@ -338,14 +338,16 @@ package final class Service: RequestHandler, Sendable {
     _ request: Request, _ route: Route, app key: String
   ) throws(ServerError) -> AuthenticatedRequest {
     let app = try app(key)
-    var claim = try claim(request, for: app)
+    let proof = try proof(request, for: app, to: route)
+    var claim = proof.claim
     let token: String? = if case .session(let token) = claim { token } else { nil }
     if store.isLocal || !route.isOfEntities || logic(of: app) != nil {
       claim = .principal(try store.sessions.principal(of: claim, in: app.number))
     }
     let version = try APIVersion.read(request.headers[.apiVersion])
     return AuthenticatedRequest(
-      request: request, app: app, claim: claim, token: token, apiVersion: version)
+      request: request, app: app, claim: claim, token: token, master: proof.master,
+      apiVersion: version)
   }
 
   /// What is wrong with a request is told only to whoever may ask.
