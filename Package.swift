@@ -224,6 +224,7 @@ let package = Package(
     .target(
       name: "KVFuzzTargets",
       dependencies: [
+        "KVServerHTTP", "KVServerOpenID", "KVServerCore",
         "KVAppSync", "KVTransport", "KVSync", "KVModels", "KVQuery", "KVJSON", "KVBase",
       ],
       path: "Tests/KVFuzzTargets", swiftSettings: house),

@@ -1,12 +1,12 @@
 internal import CMicrohttpd
-internal import KVServerCore
+package import KVServerCore
 
 /// Reads the headers of a request, and finds what RFC 9112 forbids: whatever two programs could understand in two
 /// ways lets one request hide behind another one.
-struct HeadReader {
-  private(set) var headers = Headers()
+package struct HeadReader {
+  package private(set) var headers = Headers()
   /// A sentence that says what is wrong with the head; nil: nothing.
-  private(set) var fault: String?
+  package private(set) var fault: String?
 
   init(_ connection: OpaquePointer) {
     withUnsafeMutablePointer(to: &self) { reader in
@@ -14,7 +14,7 @@ struct HeadReader {
     }
   }
 
-  init() {}
+  package init() {}
 
   /// Whether the head announces a body.
   var hasBody: Bool { headers[.transferEncoding] != nil || (length ?? 0) > 0 }
@@ -22,7 +22,7 @@ struct HeadReader {
   /// The length of the body as it is announced; nil if it is not.
   var length: Int? { headers[.contentLength].flatMap { Int($0) } }
 
-  mutating func add(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
+  package mutating func add(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {
     if name.isEmpty || !name.allSatisfy(Self.isTokenByte) {
       fault = fault ?? "the name of a header has a character that is not allowed"
     }
@@ -37,7 +37,7 @@ struct HeadReader {
   }
 
   /// Holds the headers against each other.
-  mutating func check(version: String) {
+  package mutating func check(version: String) {
     guard fault == nil else { return }
     if version == "HTTP/1.1", headers[.host] == nil { fault = "Host is missing" }
     if let length = headers[.contentLength] {

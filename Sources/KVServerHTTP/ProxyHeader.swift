@@ -1,22 +1,22 @@
-internal import KVServerCore
+package import KVServerCore
 
 /// What a proxy sends before a connection's own bytes, to tell whose they are: version 1 (a line) or 2 (binary) of the PROXY
 /// protocol.
-struct ProxyHeader: Equatable {
+package struct ProxyHeader: Equatable {
   /// The longest line of version 1, and the longest header of version 2.
-  static let maxBytes = 16 + Int(UInt16.max)
+  package static let maxBytes = 16 + Int(UInt16.max)
   private static let maxLine = 107
   private static let signature: [UInt8] = [
     0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A,
   ]
 
   /// Where the connection comes from.
-  struct Source: Equatable {
-    let address: IPAddress
-    let port: UInt16
+  package struct Source: Equatable {
+    package let address: IPAddress
+    package let port: UInt16
   }
 
-  enum Reading: Equatable {
+  package enum Reading: Equatable {
     /// It goes on; no byte so far is of what follows it.
     case incomplete
     case malformed
@@ -24,12 +24,12 @@ struct ProxyHeader: Equatable {
   }
 
   /// How many bytes it has.
-  let count: Int
+  package let count: Int
   /// Nil: the connection is the proxy's own, or the proxy does not know.
-  let source: Source?
+  package let source: Source?
 
   /// Reads the start of a connection.
-  static func read(_ bytes: [UInt8]) -> Reading {
+  package static func read(_ bytes: [UInt8]) -> Reading {
     let head = bytes.prefix(signature.count)
     if signature.starts(with: head) { return bytes.count < 16 ? .incomplete : binary(bytes) }
     return "PROXY ".utf8.starts(with: bytes.prefix(6)) ? line(bytes) : .malformed

@@ -1,9 +1,9 @@
 internal import KVBase
-internal import KVJSON
-internal import KVServerCore
+package import KVJSON
+package import KVServerCore
 
 /// What the claims of an id token have to be (OpenID Connect Core 1.0, section 3.1.3.7), whoever has signed it.
-struct ClaimRules: Sendable {
+package struct ClaimRules: Sendable {
   var issuer: String
   var audiences: [String]
   /// The claim that is the name of the user.
@@ -19,8 +19,24 @@ struct ClaimRules: Sendable {
   /// Whether the token has to say of which access token it is, if one came along: unless both come from the provider itself.
   var needsAccessTokenHash = false
 
+  package init(
+    issuer: String, audiences: [String], nameClaim: String, leeway: Int64, maxAge: Int64? = nil,
+    nonce: String? = nil, accessToken: String? = nil, needsAccessTokenHash: Bool = false
+  ) {
+    self.issuer = issuer
+    self.audiences = audiences
+    self.nameClaim = nameClaim
+    self.leeway = leeway
+    self.maxAge = maxAge
+    self.nonce = nonce
+    self.accessToken = accessToken
+    self.needsAccessTokenHash = needsAccessTokenHash
+  }
+
   /// Whom the claims name. `now`: seconds since 1970.
-  func identity(_ claims: JSONObject, at now: Int64) throws(IdentityFailure) -> ProvenIdentity {
+  package func identity(_ claims: JSONObject, at now: Int64) throws(IdentityFailure)
+    -> ProvenIdentity
+  {
     guard Self.isSame(claims["iss"], issuer) else {
       throw .refused("the id token is of another issuer")
     }

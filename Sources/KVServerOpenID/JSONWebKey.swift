@@ -1,18 +1,18 @@
 internal import CGnuTLS
 internal import KVBase
-internal import KVJSON
+package import KVJSON
 
 /// How the tokens that count are signed (RFC 7518, section 3.1). What has no key of the provider's, as `none` and the HS family,
 /// is not among them.
-enum SignatureAlgorithm: String, Sendable {
+package enum SignatureAlgorithm: String, Sendable {
   case rs256 = "RS256"
   case es256 = "ES256"
 }
 
 /// A public key of a provider's (RFC 7517), for one algorithm.
-struct JSONWebKey: Sendable {
-  let id: String?
-  let algorithm: SignatureAlgorithm
+package struct JSONWebKey: Sendable {
+  package let id: String?
+  package let algorithm: SignatureAlgorithm
   /// RSA: modulus and exponent; EC: the point.
   private let first: [UInt8]
   private let second: [UInt8]
@@ -21,7 +21,7 @@ struct JSONWebKey: Sendable {
   private static let modulusBytes = 256...1024
 
   /// Nil: the key is none for signatures that count.
-  init?(_ value: JSONValue) {
+  package init?(_ value: JSONValue) {
     if let use = value["use"], use.stringValue != "sig" { return nil }
     if let operations = value["key_ops"]?.arrayValue, !operations.contains("verify") { return nil }
     switch value["kty"]?.stringValue {

@@ -1,19 +1,19 @@
 internal import KVBase
-internal import KVJSON
-internal import KVServerCore
+package import KVJSON
+package import KVServerCore
 
 /// An id token (a JWT, RFC 7519) that is read, and whose signature is still to be proven.
-struct SignedToken: Sendable {
+package struct SignedToken: Sendable {
   /// Longer ones are none.
   private static let maxBytes = 16 << 10
 
-  let algorithm: SignatureAlgorithm
-  let keyId: String?
-  let claims: JSONObject
+  package let algorithm: SignatureAlgorithm
+  package let keyId: String?
+  package let claims: JSONObject
   private let signed: [UInt8]
   private let signature: [UInt8]
 
-  init(_ text: String) throws(IdentityFailure) {
+  package init(_ text: String) throws(IdentityFailure) {
     let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard text.utf8.count <= Self.maxBytes, parts.count == 3,
       let header = Self.object(parts[0]), let claims = Self.object(parts[1]),
@@ -32,14 +32,14 @@ struct SignedToken: Sendable {
   }
 
   /// The hash of what is signed.
-  var digest: [UInt8] { SHA256.hash(signed) }
+  package var digest: [UInt8] { SHA256.hash(signed) }
 
   private static func object(_ part: some Collection<UInt8>) -> JSONObject? {
     guard let bytes = Base64.decode(url: String(decoding: part, as: UTF8.self)) else { return nil }
     return (try? JSONValue(parsing: bytes))?.objectValue
   }
 
-  func isSigned(by key: JSONWebKey) -> Bool {
+  package func isSigned(by key: JSONWebKey) -> Bool {
     key.algorithm == algorithm && key.verifies(signature, of: signed)
   }
 }

@@ -12,9 +12,12 @@ public struct FuzzTarget: Sendable, CustomStringConvertible {
     FuzzTarget(name: "format", run: fuzzFormat),
     FuzzTarget(name: "grouping", run: fuzzGrouping),
     FuzzTarget(name: "json", run: fuzzJSON),
+    FuzzTarget(name: "proxy", run: fuzzProxy),
     FuzzTarget(name: "query", run: fuzzQuery),
     FuzzTarget(name: "regex", run: fuzzRegex),
+    FuzzTarget(name: "request", run: fuzzRequest),
     FuzzTarget(name: "schema", run: fuzzSchema),
+    FuzzTarget(name: "token", run: fuzzToken),
     FuzzTarget(name: "update", run: fuzzUpdate),
   ]
 

@@ -1,5 +1,5 @@
 /// What a path leads to. Names and ids are decoded.
-enum Route: Sendable, Equatable {
+package enum Route: Sendable, Equatable {
   case health
   case metrics
   case ping(app: String)
@@ -62,7 +62,7 @@ enum Route: Sendable, Equatable {
   case poll(key: String, channels: String)
   case pubNub(PubNubCall)
 
-  init?(_ path: [String]) {
+  package init?(_ path: [String]) {
     guard let first = path.first else { return nil }
     let rest = path.dropFirst()
     switch (first, rest.count) {
@@ -171,7 +171,7 @@ enum Route: Sendable, Equatable {
   }
 
   /// The methods that are allowed here. HEAD is a GET whose answer is sent without its body.
-  var methods: [Request.Method] {
+  package var methods: [Request.Method] {
     switch self {
     case .pubNub(.publish(_, _, _, let message)): message == nil ? [.post] : [.get]
     case .oauth(let call): call == .token ? [.post] : [.get]
@@ -209,7 +209,7 @@ enum Route: Sendable, Equatable {
   }
 
   /// The app key in the path; nil: the path names none.
-  var app: String? {
+  package var app: String? {
     switch self {
     case .health, .metrics, .oauth, .poll, .pubNub: nil
     case .ping(let app), .collections(let app), .collection(let app, _), .entity(let app, _, id: _),
@@ -233,7 +233,7 @@ enum Route: Sendable, Equatable {
 }
 
 /// Requests of a login on a page, which Kinvey's SDKs know as Mobile Identity Connect.
-enum OAuthCall: Sendable, Equatable {
+package enum OAuthCall: Sendable, Equatable {
   /// A browser that wants to log in, and the same after it has.
   case page, callback
   /// A client that changes a code, or a refresh token, into tokens.
@@ -250,8 +250,8 @@ enum OAuthCall: Sendable, Equatable {
 }
 
 /// Calls of PubNub's protocol that are answered at once.
-enum PubNubCall: Sendable, Equatable {
-  enum Presence: String, Sendable { case leave, heartbeat }
+package enum PubNubCall: Sendable, Equatable {
+  package enum Presence: String, Sendable { case leave, heartbeat }
 
   case time
   case presence(Presence)
