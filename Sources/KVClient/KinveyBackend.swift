@@ -24,6 +24,12 @@ struct KinveyBackend {
     if let limit = try reader.integer("maxGroupBytes", 1...Int(Int32.max)) {
       configuration.maxGroupBytes = limit
     }
+    if let name = try reader.string("deviceName") {
+      guard (1...100).contains(name.utf8.count) else {
+        throw StoreError(.invalid, "The option \"deviceName\" must have 1 to 100 bytes.")
+      }
+      configuration.deviceName = name
+    }
     configuration.sendsOriginalForms = try reader.bool("originalForms") ?? false
     if case .some(nil) = host { return nil }
     guard host != nil || configuration.instanceId != nil else {

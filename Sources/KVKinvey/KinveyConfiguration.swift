@@ -12,6 +12,8 @@ package struct KinveyConfiguration: Sendable {
   package var masterSecret: String?
   package var apiVersion: Int
   package var clientAppVersion: String?
+  /// What users see of this device among their sessions; nil: the system and the machine.
+  package var deviceName: String?
   /// A JSON object as text, under 2,000 bytes.
   package var customRequestProperties: String?
   /// Bytes of an answer at the most.

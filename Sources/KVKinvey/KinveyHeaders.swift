@@ -71,12 +71,14 @@ struct KinveyHeaders: Sendable {
     return out
   }
 
-  /// A description of the machine and of this library, as JSON; the same for all requests.
-  static func deviceInfo(_ version: String) -> String {
-    let info: JSONObject = [
+  /// A description of the machine and of this library, as JSON; the same for all requests. The member `dn`, a name, is known to our
+  /// server alone.
+  static func deviceInfo(_ configuration: KinveyConfiguration) -> String {
+    var info: JSONObject = [
       "hv": 1, "md": .string(machine.model), "os": .string(machine.system),
-      "ov": .string(machine.release), "sdk": "libkvstore", "pv": .string(version),
+      "ov": .string(machine.release), "sdk": "libkvstore", "pv": .string(configuration.version),
     ]
+    info["dn"] = configuration.deviceName.map { .string($0) }
     return asciiJSON(info.text)
   }
 

@@ -29,7 +29,7 @@ package final class KinveyService: Sendable {
     self.endpoint = try KinveyEndpoint(configuration)
     self.transport = transport
     extensions = BackendExtensions(memory(endpoint.host))
-    deviceInfo = KinveyHeaders.deviceInfo(configuration.version)
+    deviceInfo = KinveyHeaders.deviceInfo(configuration)
     self.session = session
     self.debug = debug
   }

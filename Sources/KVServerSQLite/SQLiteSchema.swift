@@ -208,6 +208,13 @@ enum SQLiteSchema {
           kind INTEGER NOT NULL,
           UNIQUE (high, low, owner, app));
         """),
+    // Where a session was begun, and when a use was noted last, in milliseconds; NULL: not known.
+    Database.Migration(
+      sql: """
+        ALTER TABLE session ADD COLUMN device TEXT;
+        ALTER TABLE session ADD COLUMN address TEXT;
+        ALTER TABLE session ADD COLUMN used INTEGER;
+        """),
   ]
 
   /// Puts the groups that access lists name into the columns of rows that were written by a version without groups.

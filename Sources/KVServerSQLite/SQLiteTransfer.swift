@@ -32,7 +32,8 @@ final class SQLiteTransfer: TransferReader {
         case .accounts:
           ("account", "id, name, password, disabled, generation, rights_since, identity, ended")
         case .formerUsers: ("former_user", "id")
-        case .sessions: ("session", "token, user, expires, generation, began")
+        case .sessions:
+          ("session", "token, user, expires, generation, began, device, address, used")
         case .groupMembers: ("group_member", "user, grp")
         case .listeners: ("live", "user, device, collection, session, seen")
         case .messages: ("live_message", "time, topic, about")

@@ -117,7 +117,9 @@ final class Sessions: SessionStore {
           found.append(
             SessionSummary(
               name: select.text(0) ?? "", user: select.text(1) ?? "",
-              expires: select.isNull(2) ? nil : select.int64(2)))
+              expires: select.isNull(2) ? nil : select.int64(2), device: select.text(3),
+              address: select.text(4), began: select.int64(5),
+              used: select.isNull(6) ? nil : select.int64(6)))
         }
         return found
       }

@@ -25,6 +25,21 @@ import Testing
       #expect(info["os"] == "Linux")
       #expect(info["sdk"] == "libkvstore")
       #expect(info["pv"] == "1.2.3")
+      #expect(info["dn"] == nil)
+    }
+  }
+
+  @Test("The name that the application gives to its device")
+  func deviceName() throws {
+    try withBackend {
+      $0.deviceName = "Anaïs\u{2019} \"tablet\""
+    } _: { _ in
+      ScriptedReply(200, "[]")
+    } run: { backend in
+      _ = try backend.remote.read()
+      let text = try #require(try backend.request["X-Kinvey-Device-Info"])
+      #expect(text.utf8.allSatisfy { (0x20..<0x7F).contains($0) })
+      #expect(try JSONValue(parsing: text)["dn"] == "Anaïs\u{2019} \"tablet\"")
     }
   }
 

@@ -129,6 +129,8 @@ type Options struct {
 	Connections   int    `json:"connections,omitempty"`
 	APIVersion    int    `json:"apiVersion,omitempty"`
 	MasterSecret  string `json:"masterSecret,omitempty"`
+	// DeviceName is what users see of this device among their sessions on kvstored.
+	DeviceName string `json:"deviceName,omitempty"`
 	// Retries is the number of times that a failed request is sent again, where that is safe. The default is 3; below 0:
 	// never.
 	Retries int `json:"-"`

@@ -18,7 +18,11 @@ enum SessionCommands {
       last = id
     }
     try call.terminal.show(
-      sessions, columns: [.init("_id", "SESSION"), .init("user", "USER"), .init("expires", "ENDS")])
+      sessions,
+      columns: [
+        .init("_id", "SESSION"), .init("user", "USER"), .init("used", "USED"),
+        .init("address", "ADDRESS"), .init("device", "DEVICE"), .init("expires", "ENDS"),
+      ])
   }
 
   @Sendable static func end(_ call: AdminCall) throws(AdminFailure) {

@@ -61,7 +61,7 @@ package enum Header: Int, CaseIterable, Sendable {
   case authorization, apiVersion, requestId, includeItemsCount, contentLength, host, ifMatch
   case ifNoneMatch, deleteEntireCollection, retainMetadata, transferEncoding, forwardedFor
   case writeToken, damaged, explain, plainRequestId, origin, requestedMethod, requestedHeaders
-  case contentEncoding
+  case contentEncoding, userAgent, deviceInfo
 
   package var name: StaticString {
     switch self {
@@ -85,6 +85,8 @@ package enum Header: Int, CaseIterable, Sendable {
     case .requestedMethod: "Access-Control-Request-Method"
     case .requestedHeaders: "Access-Control-Request-Headers"
     case .contentEncoding: "Content-Encoding"
+    case .userAgent: "User-Agent"
+    case .deviceInfo: "X-Kinvey-Device-Info"
     }
   }
 
@@ -103,7 +105,8 @@ package enum Header: Int, CaseIterable, Sendable {
     case .authorization, .contentLength, .host, .transferEncoding: true
     case .apiVersion, .requestId, .includeItemsCount, .ifMatch, .ifNoneMatch,
       .deleteEntireCollection, .retainMetadata, .forwardedFor, .writeToken, .damaged, .explain,
-      .plainRequestId, .origin, .requestedMethod, .requestedHeaders, .contentEncoding:
+      .plainRequestId, .origin, .requestedMethod, .requestedHeaders, .contentEncoding,
+      .userAgent, .deviceInfo:
       false
     }
   }

@@ -20,13 +20,14 @@ package enum SessionStatements<Piece: SQLPiece> {
     """
   }
 
-  /// The name, the user and the end of some sessions, by names. `of`: one user's only.
+  /// The name, the user, the end, the device, the address, the beginning and the last use of some sessions, by names. `of`: one user's
+  /// only.
   package static func list(
     app: Int64, of one: String?, after name: String?, at now: Timestamp, limit: Int
   ) -> Piece {
     let whose: Piece = one.map { "AND s.\(user) = \(bind: $0)" } ?? ""
     return """
-      SELECT s.token, s.\(user), s.expires FROM \(valid)
+      SELECT s.token, s.\(user), s.expires, s.device, s.address, s.began, s.used FROM \(valid)
       WHERE s.app = \(bind: app) AND s.token > \(bind: name ?? "") \(whose)
         AND (s.expires IS NULL OR s.expires > \(bind: now.milliseconds))
       ORDER BY s.token LIMIT \(bind: limit)
@@ -49,7 +50,7 @@ package enum SessionStatements<Piece: SQLPiece> {
     "DELETE FROM session WHERE token = \(bind: SessionToken.hash(token))"
   }
 
-  /// Lets a session that is used end later, if that is later at all, but not after the longest that it may last.
+  /// Notes the use of a session, and lets it end later, if that is later at all, but not after the longest that it may last.
   package static func extend(_ token: String, _ life: SessionLife, at now: Timestamp) -> Piece {
     let idle = now.milliseconds &+ life.idleMilliseconds
     let end: Piece = """
@@ -57,8 +58,10 @@ package enum SessionStatements<Piece: SQLPiece> {
         THEN began + \(bind: life.longestMilliseconds) ELSE \(bind: idle) END
       """
     return """
-      UPDATE session SET expires = \(end)
-      WHERE token = \(bind: SessionToken.hash(token)) AND expires > \(bind: now.milliseconds) AND expires < \(end)
+      UPDATE session SET used = \(bind: now.milliseconds),
+        expires = CASE WHEN expires < \(end) THEN \(end) ELSE expires END
+      WHERE token = \(bind: SessionToken.hash(token))
+        AND (expires IS NULL OR expires > \(bind: now.milliseconds))
       """
   }
 
@@ -75,9 +78,9 @@ package enum SessionStatements<Piece: SQLPiece> {
     _ session: NewSession, of id: String, app: Int64, generation: Int64
   ) -> Piece {
     """
-    INSERT INTO session (token, app, \(user), expires, generation, began)
+    INSERT INTO session (token, app, \(user), expires, generation, began, device, address, used)
     SELECT \(bind: SessionToken.hash(session.token)), app, id, \(bind: session.expires), generation,
-      \(bind: session.began)
+      \(bind: session.began), \(bind: session.device), \(bind: session.address), \(bind: session.began)
     FROM account WHERE app = \(bind: app) AND id = \(bind: id)
       AND generation = \(bind: generation) AND NOT disabled
     """

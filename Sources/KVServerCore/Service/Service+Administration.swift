@@ -38,7 +38,7 @@ extension Service {
     return Response.json(200, ["name": .string(wanted)])
   }
 
-  /// `[{"_id":…,"user":…,"expires":…}]`, of the user who asks or, for the administrator, of all; the next page is after the last `_id`.
+  /// `[{"_id":…,"user":…,"expires":…,"began":…,"used":…,"device":…,"address":…}]`, of the user who asks or, for the administrator, of all; the next page is after the last `_id`.
   /// The session of the request itself has `"isCurrent":true`.
   func sessions(_ call: AuthenticatedRequest) throws(ServerError) -> Response {
     let user = try Self.userOfSessions(call)
@@ -51,10 +51,14 @@ extension Service {
       limit: min(limit, Self.maxSessions))
     let own = call.token.map(SessionToken.hash)
     let list = found.map { session in
-      let end = session.expires.map { Timestamp(milliseconds: $0).description }
+      func time(_ milliseconds: Int64?) -> JSONValue {
+        milliseconds.map { .string(Timestamp(milliseconds: $0).description) } ?? .null
+      }
       var object: JSONObject = [
         "_id": .string(session.name), "user": .string(session.user),
-        "expires": end.map { .string($0) } ?? .null,
+        "expires": time(session.expires), "began": time(session.began), "used": time(session.used),
+        "device": session.device.map { .string($0) } ?? .null,
+        "address": session.address.map { .string($0) } ?? .null,
       ]
       if session.name == own { object["isCurrent"] = true }
       return JSONValue.object(object)

@@ -42,7 +42,8 @@ extension Service {
     if try store.accounts.find(name: name, of: call.app.number) != nil {
       throw ServerError(.userAlreadyExists)
     }
-    let session = call.apiVersion <= APIVersion.lastWithTokenAtSignup ? newSession() : nil
+    let session =
+      call.apiVersion <= APIVersion.lastWithTokenAtSignup ? newSession(for: call.request) : nil
     var body = try store.accounts.create(
       draft, name: name, password: try hash(password), session: session, of: call.app.number)
     if let session { body = Self.adding(session.token, to: body) }

@@ -35,11 +35,24 @@ package struct SessionSummary: Sendable, Equatable {
   package var user: String
   /// When it ends, in milliseconds since 1970; nil: not by itself.
   package var expires: Int64?
+  /// What the client said of its device at the login, and the address that it came from; nil: not known.
+  package var device: String?
+  package var address: String?
+  /// When it began, and when a use was noted last, in milliseconds since 1970: see `SessionLife.noteMilliseconds`.
+  package var began: Int64
+  package var used: Int64?
 
-  package init(name: String, user: String, expires: Int64?) {
+  package init(
+    name: String, user: String, expires: Int64?, device: String?, address: String?, began: Int64,
+    used: Int64?
+  ) {
     self.name = name
     self.user = user
     self.expires = expires
+    self.device = device
+    self.address = address
+    self.began = began
+    self.used = used
   }
 }
 
@@ -94,9 +107,16 @@ package struct NewSession: Sendable {
   package let began: Int64
   /// When it ends, in milliseconds since 1970; nil: not by itself.
   package let expires: Int64?
+  /// Where it was begun, for those who look at their sessions; nil: not known.
+  package let device: String?
+  package let address: String?
 
   /// `life` nil: it lasts until it is ended.
-  package init(_ life: SessionLife?, at now: Timestamp = .now()) {
+  package init(
+    _ life: SessionLife?, device: String? = nil, address: String? = nil, at now: Timestamp = .now()
+  ) {
+    self.device = device
+    self.address = address
     token = SessionToken.random()
     began = now.milliseconds
     expires = life.map {

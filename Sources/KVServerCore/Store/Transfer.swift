@@ -44,7 +44,8 @@ package enum TransferTable: Sendable, CaseIterable {
     return switch self {
     case .accounts: [.bytes, .bytes, .bytes, .flag, .integer, .integer, .bytes, .integer]
     case .formerUsers: [.bytes]
-    case .sessions: [.bytes, .bytes, .integer, .integer, .integer]
+    case .sessions:
+      [.bytes, .bytes, .integer, .integer, .integer, .bytes, .bytes, .integer]
     case .groupMembers: [.bytes, .bytes]
     case .listeners: [.bytes, .bytes, .bytes, .bytes, .integer]
     case .messages: [.integer, .bytes, .bytes]

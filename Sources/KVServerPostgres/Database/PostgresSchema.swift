@@ -226,5 +226,11 @@ enum PostgresSchema {
     ],
     // The time of the last write to data that was moved here; NULL: it was not.
     ["ALTER TABLE kvstored ADD COLUMN moved int8"],
+    // Where a session was begun, and when a use was noted last, in milliseconds; NULL: not known.
+    [
+      """
+      ALTER TABLE session ADD COLUMN device bytea, ADD COLUMN address bytea, ADD COLUMN used int8
+      """
+    ],
   ]
 }

@@ -59,7 +59,9 @@ final class PostgresSessions: SessionStore {
     }
     return (0..<rows.count).map { row in
       SessionSummary(
-        name: rows.text(row, 0), user: rows.text(row, 1), expires: rows.optionalInt64(row, 2))
+        name: rows.text(row, 0), user: rows.text(row, 1), expires: rows.optionalInt64(row, 2),
+        device: rows.optionalText(row, 3), address: rows.optionalText(row, 4),
+        began: rows.int64(row, 5), used: rows.optionalInt64(row, 6))
     }
   }
 

@@ -85,7 +85,11 @@ package final class PostgresTransfer: TransferTarget {
             ]
           )
         case .formerUsers: ("former_user", ["id"])
-        case .sessions: ("session", ["token", "usr", "expires", "generation", "began"])
+        case .sessions:
+          (
+            "session",
+            ["token", "usr", "expires", "generation", "began", "device", "address", "used"]
+          )
         case .groupMembers: ("group_member", ["usr", "grp"])
         case .listeners: ("live", ["usr", "device", "collection", "session", "seen"])
         case .messages: ("live_message", ["time", "topic", "about"])

@@ -121,6 +121,9 @@ class ClientOptions(CallOptions, total=False):
     master_secret: str
     #: `X-Kinvey-API-Version`; default: 5.
     api_version: int
+    #: What users see of this device among their sessions on `kvstored`, besides the system and the
+    #: machine.
+    device_name: str
     #: Where local data and the session are; made if missing, readable by its owner only; default:
     #: `"$XDG_DATA_HOME/kvstore"`, else `"~/.local/share/kvstore"`.
     data_directory: str | os.PathLike[str]
