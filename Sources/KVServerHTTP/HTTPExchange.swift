@@ -33,6 +33,8 @@ final class HTTPExchange: Reply, @unchecked Sendable {
   /// Whether the client skips the status 100: one of HTTP/1.0 does not know it.
   private var isInterimStatusKnown = false
   private var isDispatched = false
+  /// Whether libmicrohttpd has had a round since the request was dispatched.
+  private var hasYielded = false
   private let targetSize: Int
   /// The largest body that the handler accepts.
   private var bodyLimit = 0
@@ -157,6 +159,12 @@ final class HTTPExchange: Reply, @unchecked Sendable {
       case .replied(let response):
         state = .over
         return response
+      case .handling where !hasYielded:
+        // libmicrohttpd looks for more of the request before it goes on with one that was suspended in the round that has
+        // read its end, and takes the end of what a client sends for the end of the connection. In the next round it knows
+        // that there is nothing more to read.
+        hasYielded = true
+        return nil
       case .handling, .suspended:
         state = .suspended
         server.suspended(self)
