@@ -1,3 +1,4 @@
+internal import KVBase
 internal import Glibc
 internal import KVJSON
 internal import KVObjects
@@ -94,15 +95,7 @@ struct ClientOptions {
   /// Reads the tag: letters, digits and hyphens.
   static func tag(_ reader: inout OptionReader) throws(StoreError) -> String? {
     guard let tag = try reader.string("tag") else { return nil }
-    let isPlain = tag.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-        true
-      default: false
-      }
-    }
-    guard isPlain, tag.utf8.count <= 100 else {
+    guard tag.hasOnlyLettersDigits(and: "-"), tag.utf8.count <= 100 else {
       throw StoreError(
         .invalid,
         "The option \"tag\" must have letters, digits and hyphens only, and at most 100 of them.")

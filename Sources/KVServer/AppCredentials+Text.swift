@@ -92,15 +92,7 @@ extension MasterSecret {
     "a name of letters, digits, - and _, at most 64, that is not \(plainName)"
 
   static func isName(_ text: String) -> Bool {
-    (1...64).contains(text.utf8.count) && text != plainName
-      && text.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-          true
-        default: false
-        }
-      }
+    (1...64).contains(text.utf8.count) && text != plainName && text.hasOnlyLettersDigits(and: "-_")
   }
 
   /// At least one, all known.
@@ -113,7 +105,7 @@ extension MasterSecret {
   }
 
   static func scopeNames(_ scopes: some Collection<MasterScope>) -> String {
-    MasterScope.allCases.filter { scopes.contains($0) }.map(\.rawValue).joined(separator: ",")
+    MasterScope.names(scopes).joined(separator: ",")
   }
 
   /// What a file has of it, or, of one in plain, what may be shown.
@@ -121,8 +113,7 @@ extension MasterSecret {
     var object: JSONObject = [:]
     object["name"] = name.map { .string($0) }
     object["sha256"] = .string(sha256)
-    object["scopes"] = .array(
-      MasterScope.allCases.filter(scopes.contains).map { .string($0.rawValue) })
+    object["scopes"] = .array(MasterScope.names(scopes).map { .string($0) })
     object["expires"] = expires.map { .string($0.description) }
     return .object(object)
   }

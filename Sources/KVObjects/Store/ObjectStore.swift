@@ -1,3 +1,4 @@
+internal import KVBase
 package import KVJSON
 package import KVQuery
 package import KVSync
@@ -97,16 +98,8 @@ package struct ObjectStoreMetadata: Sendable, Equatable {
 
   /// Throws `.invalid` unless the type is not empty and the UUID consists of 1 to 64 letters, digits and hyphens.
   package init(type: String, uuid: String) throws(StoreError) {
-    let isPlain = uuid.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-        UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"):
-        true
-      default: false
-      }
-    }
     guard !type.isEmpty else { throw StoreError(.invalid, "A store's type must not be empty.") }
-    guard isPlain, (1...64).contains(uuid.utf8.count) else {
+    guard uuid.hasOnlyLettersDigits(and: "-"), (1...64).contains(uuid.utf8.count) else {
       throw StoreError(
         .invalid, "A store's UUID must have 1 to 64 letters, digits and hyphens, not \"\(uuid)\".")
     }

@@ -29,14 +29,6 @@ package struct LiveStream: Sendable, Equatable {
   }
 
   package static func isName(_ name: String) -> Bool {
-    !name.isEmpty && name.utf8.count <= 128
-      && name.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-          true
-        default: false
-        }
-      }
+    (1...128).contains(name.utf8.count) && name.hasOnlyLettersDigits(and: "-_")
   }
 }

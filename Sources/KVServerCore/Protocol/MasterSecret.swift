@@ -10,6 +10,11 @@ package enum MasterScope: String, Sendable, CaseIterable {
   case users
   /// Reading and changing rules, indexes and collections as such.
   case admin
+
+  /// The names of some, in the order of the cases.
+  package static func names(_ scopes: some Collection<MasterScope>) -> [String] {
+    allCases.filter { scopes.contains($0) }.map(\.rawValue)
+  }
 }
 
 /// One of the secrets of an app's administrators, as far as the server knows it: its hash, and what it is good for.

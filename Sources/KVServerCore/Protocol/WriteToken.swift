@@ -16,15 +16,7 @@ package struct WriteToken: Sendable, Equatable {
 
   /// Throws unless it is 1…64 letters, digits, hyphens and underscores.
   package init(_ text: some StringProtocol) throws(ServerError) {
-    let isPlain = text.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-        UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-        true
-      default: false
-      }
-    }
-    guard isPlain, (1...Self.maxBytes).contains(text.utf8.count) else {
+    guard text.hasOnlyLettersDigits(and: "-_"), (1...Self.maxBytes).contains(text.utf8.count) else {
       throw ServerError(
         .parameterValueOutOfRange,
         "the token of a write must have 1…\(Self.maxBytes) letters, digits, hyphens and underscores"
