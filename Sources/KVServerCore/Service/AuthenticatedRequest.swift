@@ -83,8 +83,8 @@ struct AuthenticatedRequest: Sendable {
     }
   }
 
-  /// Throws if the master secret is not good for one of these. The route has decided that already, unless what a request does depends on more
-  /// than its route.
+  /// Throws if a master secret has proven the request that is not good for this. The route has decided that already, unless what a
+  /// request does depends on more than its route.
   func requireScope(_ scope: MasterScope) throws(ServerError) {
     guard master?.scopes.contains(scope) != false else { throw .missingScope([scope]) }
   }

@@ -18,8 +18,7 @@ extension Service {
       to: call.note?.subject ?? subject,
       app: call.app.key, from: call.request.client,
       outcome: .init(status: error?.status ?? 200), requestId: call.request.id)
-    guard action != .readData && action != .writeData || isDue(event) else { return }
-    trail(event)
+    if isDue(event, of: action) { trail(event) }
   }
 
   /// Adds the line of a request whose secret is wrong. It may be on an event thread, which does not write.
@@ -28,7 +27,7 @@ extension Service {
     let event = AuditEvent(
       .checkSecret, by: nil, app: app.key, from: request.client, outcome: .refused,
       requestId: request.id)
-    if !submit(for: .address(request.client), { trail(event) }) { trail(event) }
+    addLater(event, to: trail)
   }
 
   /// Adds the line of a request whose master secret is not good for it.
@@ -39,8 +38,12 @@ extension Service {
     let event = AuditEvent(
       action, by: actor(.master, master), to: subject, app: app.key, from: request.client,
       outcome: .refused, requestId: request.id)
-    guard action != .readData && action != .writeData || isDue(event) else { return }
-    if !submit(for: .address(request.client), { trail(event) }) { trail(event) }
+    if isDue(event, of: action) { addLater(event, to: trail) }
+  }
+
+  /// Has a worker add a line, unless the server is about to end.
+  private func addLater(_ event: AuditEvent, to trail: @escaping @Sendable (AuditEvent) -> Void) {
+    if !submit(for: .address(event.address ?? "-"), { trail(event) }) { trail(event) }
   }
 
   /// Adds the lines of the apps that a reload has added, changed and removed.
@@ -58,7 +61,8 @@ extension Service {
   }
 
   /// An export is many requests, and a service with the master secret may read all day: they have one line a minute.
-  private func isDue(_ event: AuditEvent) -> Bool {
+  private func isDue(_ event: AuditEvent, of action: AuditEvent.Action) -> Bool {
+    guard action == .readData || action == .writeData else { return true }
     var hasher = Hasher()
     for part in [
       event.action.rawValue, event.actor, event.subject, event.app, event.address,

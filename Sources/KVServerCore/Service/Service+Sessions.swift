@@ -111,9 +111,8 @@ extension Service {
 extension ServerError {
   /// A master secret is not good for something that takes one of these scopes.
   static func missingScope(_ wanted: Set<MasterScope>) -> ServerError {
-    let names = MasterScope.allCases.filter(wanted.contains).map(\.rawValue)
+    let names = MasterScope.names(wanted).joined(separator: " or ")
     return ServerError(
-      .insufficientCredentials,
-      "this needs a master secret with the scope \(names.joined(separator: " or "))")
+      .insufficientCredentials, "this needs a master secret with the scope \(names)")
   }
 }
