@@ -128,10 +128,7 @@ inline Result<void> register_backend(Parameter name, std::shared_ptr<Backend> ba
 
 /** Removes a backend's name. Open clients keep the backend; no further client can open with it. */
 inline Result<void> unregister_backend(Parameter name) {
-  kv_error *error = nullptr;
-  kv_status status = kv_backend_unregister(name.c_str(), &error);
-  if (status == KV_OK) return {};
-  return Error::take(status, error);
+  return detail::run(kv_backend_unregister, name.c_str());
 }
 
 }  // namespace kvstore

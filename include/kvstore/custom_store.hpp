@@ -92,19 +92,13 @@ inline Result<void> register_store(Parameter name, std::shared_ptr<CustomStore> 
  * kv_store_type_announce(); empty: any records.
  */
 inline Result<void> announce_changes(Parameter name, std::string_view changes = {}) {
-  kv_error *error = nullptr;
   const char *text = changes.empty() ? nullptr : changes.data();
-  kv_status status = kv_store_type_announce(name.c_str(), text, changes.size(), &error);
-  if (status == KV_OK) return {};
-  return Error::take(status, error);
+  return detail::run(kv_store_type_announce, name.c_str(), text, changes.size());
 }
 
 /** Removes a store's name. Open clients keep the store; no further client can open with it. */
 inline Result<void> unregister_store(Parameter name) {
-  kv_error *error = nullptr;
-  kv_status status = kv_store_type_unregister(name.c_str(), &error);
-  if (status == KV_OK) return {};
-  return Error::take(status, error);
+  return detail::run(kv_store_type_unregister, name.c_str());
 }
 
 }  // namespace kvstore

@@ -32,11 +32,7 @@ final class CallbackObjectStore: ObjectStore {
   func follow(
     _ query: Query, in collection: String, _ signal: @escaping @Sendable () -> Void
   ) -> any FollowedObjects {
-    // The context's own changes may move any object into a page.
-    var whole = query
-    whole.skip = 0
-    whole.limit = nil
-    return FollowedStoreRecords(whole, in: collection, of: self, signal)
+    FollowedStoreRecords(query, in: collection, of: self, signal)
   }
 
   // MARK: Ids

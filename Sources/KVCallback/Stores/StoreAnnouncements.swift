@@ -44,30 +44,19 @@ struct AnnouncedChange: Sendable {
 
 /// Who follows the records of a custom store. Safe from any thread.
 final class StoreAnnouncements: Sendable {
-  private struct State {
-    var count = 0
-    var followers: [Int: FollowedStoreRecords] = [:]
+  private let followers = Monitor<[ObjectIdentifier: FollowedStoreRecords]>([:])
+
+  func add(_ follower: FollowedStoreRecords) {
+    followers.withLock { $0[ObjectIdentifier(follower)] = follower }
   }
 
-  private let state = Monitor(State())
-
-  func add(_ follower: FollowedStoreRecords) -> Int {
-    state.withLock { state in
-      state.count += 1
-      state.followers[state.count] = follower
-      return state.count
-    }
-  }
-
-  func remove(_ number: Int) {
-    // Let go of outside of the lock.
-    _ = state.withLock { $0.followers.removeValue(forKey: number) }
+  func remove(_ follower: FollowedStoreRecords) {
+    _ = followers.withLock { $0.removeValue(forKey: ObjectIdentifier(follower)) }
   }
 
   /// `changes` nil: any records.
   func announce(_ changes: [AnnouncedChange]?) {
-    let followers = state.withLock { Array($0.followers.values) }
-    for follower in followers { follower.hear(changes) }
+    for follower in followers.withLock({ Array($0.values) }) { follower.hear(changes) }
   }
 }
 
@@ -76,12 +65,11 @@ final class FollowedStoreRecords: FollowedObjects {
   private struct State {
     var ids: [ObjectID] = []
     var isAnything = false
-    /// Nil before it follows, and once it has ended.
-    var number: Int?
   }
 
   private let store: CallbackObjectStore
   private let collection: String
+  /// What the list selects, whatever its order and page: the context's own changes may move any object into it.
   private let query: Query
   private let signal: @Sendable () -> Void
   private let state = Monitor(State())
@@ -90,9 +78,9 @@ final class FollowedStoreRecords: FollowedObjects {
     _ query: Query, in collection: String, of store: CallbackObjectStore,
     _ signal: @escaping @Sendable () -> Void
   ) {
-    (self.store, self.collection, self.query, self.signal) = (store, collection, query, signal)
-    let number = store.announcements.add(self)
-    state.withLock { $0.number = number }
+    (self.store, self.collection, self.signal) = (store, collection, signal)
+    self.query = query.selection
+    store.announcements.add(self)
   }
 
   func hear(_ changes: [AnnouncedChange]?) {
@@ -130,11 +118,5 @@ final class FollowedStoreRecords: FollowedObjects {
     }
   }
 
-  func end() {
-    let number = state.withLock { state in
-      defer { state.number = nil }
-      return state.number
-    }
-    if let number { store.announcements.remove(number) }
-  }
+  func end() { store.announcements.remove(self) }
 }
