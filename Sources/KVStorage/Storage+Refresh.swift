@@ -93,8 +93,8 @@ extension Storage {
     let find = try db.prepare(rows)
     while try find.step() {
       guard let id = find.text(0) else { continue }
-      try insertTombstone(
-        id, try knownVersion(of: id, change.table, on: db), change: change, on: db)
+      let version = try knownVersion(of: id, change.table, on: db)
+      try insertTombstone(id, version, local: version, change: change, on: db)
     }
   }
 

@@ -87,14 +87,14 @@ extension Storage {
             continue
           }
         }
-        var version = known
-        if version == nil { version = try Self.knownVersion(of: id, table, on: db) }
+        let ours = try Self.knownVersion(of: id, table, on: db)
         if try Self.run(table.deleteUnlessPending, id, on: db) {
           result.count += 1
         } else {
           try Self.record(nil, of: id, table: table, on: db)
         }
-        try Self.insertTombstone(id, version, deleted: known, change: change, on: db)
+        try Self.insertTombstone(
+          id, known ?? ours, deleted: known, local: ours, change: change, on: db)
       }
       return result
     }
@@ -116,7 +116,7 @@ extension Storage {
         let ours = try Self.knownVersion(of: id, table, on: db)
         guard try Self.run(table.deleteUnlessPending, id, on: db) else { continue }
         count += 1
-        try Self.insertTombstone(id, version ?? ours, change: change, on: db)
+        try Self.insertTombstone(id, version ?? ours, local: ours, change: change, on: db)
       }
       return count
     }

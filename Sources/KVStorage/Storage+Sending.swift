@@ -126,7 +126,8 @@ extension Storage {
     let ours = try knownVersion(of: write.id, change.table, on: db)
     _ = try run(change.table.delete, write.id, on: db)
     try insertTombstone(
-      write.id, accepted.deletion ?? ours, deleted: accepted.deletion, change: change, on: db)
+      write.id, accepted.deletion ?? ours, deleted: accepted.deletion, local: ours, change: change,
+      on: db)
   }
 
   /// The version that a row whose revision is still this one started from, if it is known.

@@ -10,11 +10,12 @@ extension Storage {
   ) throws(StoreError) -> Tombstone? {
     try read(from: collection) { (db, table) throws(SQLiteError) in
       let statement = try db.statement(
-        "SELECT version, sent FROM gone WHERE \(table.isEntity(id))")
+        "SELECT version, local_version, sent FROM gone WHERE \(table.isEntity(id))")
       guard try statement.step() else { return nil }
-      let sent = try statement.versions(1)
+      let sent = try statement.versions(2)
       return Tombstone(
-        version: statement.text(0).map { RecordVersion($0) }, sent: sent.compactMap(\.bytes))
+        version: statement.text(0).map { RecordVersion($0) },
+        localVersion: statement.text(1).map { RecordVersion($0) }, sent: sent.compactMap(\.bytes))
     }
   }
 
@@ -67,21 +68,24 @@ extension Storage {
 
   /// Notes that a version of an entity has gone, unless a write of it is pending. Of an older one than is known, or if it is
   /// not known which (nil), only that it went just now is noted. `deleted`: the version that a deletion is known to have
-  /// removed or made; nil: what is known is that a read has not brought the entity.
+  /// removed or made; nil: what is known is that a read has not brought the entity. `local`: the version that was here; nil: none
+  /// was, or what is noted of it stays.
   static func insertTombstone(
-    _ id: String, _ version: RecordVersion?, deleted: RecordVersion? = nil, change: Change,
-    on db: borrowing Connection
+    _ id: String, _ version: RecordVersion?, deleted: RecordVersion? = nil,
+    local: RecordVersion? = nil, change: Change, on db: borrowing Connection
   ) throws(SQLiteError) {
     let table = change.table
     let known = try version ?? deleted == nil ? nil : tombstoneVersions(id, table, on: db)
     let order = table.format.versionOrder
+    let localText = local?.text
     let newest = newer(version, than: known?.version, order, column: "version")
     let newestDeleted = newer(deleted, than: known?.deleted, order, column: "deleted")
     // Replacing makes it the latest.
     try db.run(
       """
-      INSERT OR REPLACE INTO gone (collection, id, version, deleted, sent, noted)
-      SELECT \(bind: table.number), \(bind: id), \(newest), \(newestDeleted), g.sent, \(bind: change.now)
+      INSERT OR REPLACE INTO gone (collection, id, version, deleted, local_version, sent, noted)
+      SELECT \(bind: table.number), \(bind: id), \(newest), \(newestDeleted),
+        ifnull(\(bind: localText), g.local_version), g.sent, \(bind: change.now)
       FROM (SELECT 1)
       LEFT JOIN gone AS g ON g.collection = \(bind: table.number) AND g.id = \(bind: id)
       WHERE NOT EXISTS (SELECT 1 FROM pending WHERE \(table.isEntity(id)))

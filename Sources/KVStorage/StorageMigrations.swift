@@ -178,5 +178,10 @@ package enum StorageMigrations {
         -- decided, 2 when it is sent, 3 when it is sent again, so that the first request may have replaced it.
         ALTER TABLE pending ADD COLUMN replaces_unseen INTEGER NOT NULL DEFAULT 0;
         """),
+    Database.Migration(
+      sql: """
+        -- The version that was here last; NULL: unknown.
+        ALTER TABLE gone ADD COLUMN local_version TEXT;
+        """),
   ]
 }

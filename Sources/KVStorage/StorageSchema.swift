@@ -137,6 +137,8 @@ package enum StorageSchema {
       noted INTEGER NOT NULL,
       -- The last version that a deletion is known to have removed or made; NULL: only absence is known, if anything.
       deleted TEXT,
+      -- The version that was here last; NULL: unknown.
+      local_version TEXT,
       UNIQUE (collection, id));
     CREATE INDEX gone_sent ON gone (collection) WHERE sent NOT NULL;
     -- The last 16,384 are enough; of those that may still arrive 10,000, for 30 days.

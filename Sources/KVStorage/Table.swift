@@ -187,9 +187,9 @@ final class Table: Sendable {
       """
       WITH unseen AS (SELECT id FROM \(entities)
         WHERE abs(gen) < \(Parameter.generation) AND \(isSettled))
-      INSERT OR REPLACE INTO gone (collection, id, version, sent, noted)
-      SELECT \(number), unseen.id, max(\(Parameter.version), ifnull(g.version, '')), g.sent,
-        \(Parameter.time)
+      INSERT OR REPLACE INTO gone (collection, id, version, deleted, local_version, sent, noted)
+      SELECT \(number), unseen.id, max(\(Parameter.version), ifnull(g.version, '')), g.deleted,
+        g.local_version, g.sent, \(Parameter.time)
       FROM unseen LEFT JOIN gone AS g ON g.collection = \(number) AND g.id = unseen.id
       LIMIT \(Storage.Tombstones.maxCount)
       """)

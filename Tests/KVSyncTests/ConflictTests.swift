@@ -559,4 +559,18 @@ import Testing
     #expect(fixture.backendValue("a", "n") == 5)
     #expect(try fixture.engine.pending("a").write.state == .conflict)
   }
+
+  @Test(
+    "is one if a message has told here that somebody has, which no program has seen",
+    arguments: [ConflictStrategy.serverWins, .merge, .optimistic])
+  func told(_ strategy: ConflictStrategy) throws {
+    let theirs = try fixture.remote.backend.replace(
+      Array(#"{"_id":"a","open":false,"n":5}"#.utf8), "a", by: "bob")
+    _ = try fixture.engine.applySynced(.saved(theirs, id: "a", .update), matching: filter.matcher)
+    #expect(try fixture.found().isEmpty)
+    try fixture.save(["_id": "a", "open": true, "n": 2])
+    let result = try fixture.engine.push(Call(conflicts: strategy))
+    #expect(fixture.backendValue("a", "n") == 5)
+    #expect(result.discarded + result.errors.count == 1)
+  }
 }

@@ -5,11 +5,15 @@ package struct Tombstone: Sendable {
   /// The last version that is known to have gone, or, where versions are times, the backend's time at which it was gone;
   /// nil: unknown.
   package var version: RecordVersion?
+  /// The version that was here last, which programs have seen; nil: unknown. Not `version` where a message has said that
+  /// a later one is gone or has left a filter.
+  package var localVersion: RecordVersion?
   /// What was sent of it without an answer: the backend may still carry that out, and make the entity again.
   package var sent: [[UInt8]]
 
-  package init(version: RecordVersion?, sent: [[UInt8]]) {
+  package init(version: RecordVersion?, localVersion: RecordVersion?, sent: [[UInt8]]) {
     self.version = version
+    self.localVersion = localVersion
     self.sent = sent
   }
 }

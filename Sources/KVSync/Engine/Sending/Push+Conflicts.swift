@@ -174,7 +174,7 @@ extension Push {
     else { return nil }
     if sent.body.flatMap({ engine.format.version(of: $0) }) == version { return bytes }
     let tombstone = try local.tombstone(of: sent.write.id, in: engine.collection)
-    return tombstone?.version == version ? bytes : nil
+    return tombstone?.localVersion == version ? bytes : nil
   }
 
   private struct Replaced {
