@@ -4,7 +4,7 @@ internal import KVSync
 /// The status of a client: see `KVStoreClient.status`.
 ///
 ///     let status = try await client.status()
-///     print(status.isSignedIn ? "signed in" : "nobody", status.waiting, "waiting")
+///     print(status.isSignedIn ? "signed in" : "signed out", status.waiting, "waiting")
 ///     for activity in status.activities { print(activity.operation.name) }
 public struct ClientStatus: Sendable, Equatable {
   /// A collection that was written to, of a tag that the client has opened stores of.
