@@ -30,22 +30,26 @@ extension Storage {
       let statement = try db.prepare(
         """
         SELECT \(sql: PendingWrite.columns), e.body, e.checksum, e.id, p.base, p.base_checksum, p.remote, p.tried,
-          (SELECT group_concat(version) FROM unanswered WHERE \(table.isEntity(id)))
+          (SELECT group_concat(version) FROM unanswered WHERE \(table.isEntity(id))),
+          p.replaces_unseen > 1
         FROM pending AS p LEFT JOIN \(sql: table.entities) AS e ON e.id = p.id
         WHERE p.collection = \(bind: table.number) AND p.id = \(bind: id)
         """)
       guard try statement.step() else { return nil }
       let first = PendingWrite.columnCount
+      // A damaged one is as good as none.
+      let base =
+        statement.isNull(first + 3) || !statement.isIntact(first + 3)
+        ? nil : try statement.copy(first + 3)
       return PendingDetail(
         write: PendingWrite(row: statement, of: collection),
         entity: statement.isNull(first)
           ? nil : try [UInt8](table.body(of: statement, at: first), or: SQLiteError.noMemory),
-        // A damaged one is as good as none.
-        base: statement.isNull(first + 3) || !statement.isIntact(first + 3)
-          ? nil : try statement.copy(first + 3),
+        base: base,
         theirs: statement.isNull(first + 5)
           ? nil : RemoteVersion(column: try statement.copy(first + 5)),
-        tried: try statement.versions(first + 6) + statement.versions(first + 7))
+        tried: try statement.versions(first + 6) + statement.versions(first + 7),
+        replaced: statement.int(first + 8) == 0 ? nil : base.map { .entity($0) } ?? .gone)
     }
   }
 

@@ -152,6 +152,30 @@ import Testing
     }
   }
 
+  @Test(
+    "and one that is superseded past the queue leaves it to that", arguments: [true, false])
+  func overwrittenPastTheQueue(_ isRemoval: Bool) throws {
+    let scene = try ConflictScene()
+    try scene.here(["_id": "a", "n": 2])
+    try scene.there(["_id": "a", "n": 3])
+    let (fixture, remote) = (scene.fixture, scene.fixture.remote)
+    remote.losesAnswer = { [unowned remote] _ in remote.requests.count > 1 }
+    #expect(failure { _ = try overwriting(scene) }?.kind == .network)
+    remote.losesAnswer = { _ in false }
+    let lost = Monitor<[JSONValue?]>([])
+    var options = fixture.options(write: .forceNetwork)
+    options.call.overwritten = { _, theirs in
+      lost.withLock { $0.append(theirs.flatMap { try? JSONValue(parsing: $0) }) }
+    }
+    if isRemoval {
+      #expect(try fixture.engine.remove(id: "a", options: options).value == 1)
+    } else {
+      try fixture.save(["_id": "a", "n": 5], options: options)
+    }
+    #expect(lost.withLock { $0 }.map { $0?["n"] } == [3])
+    #expect(try fixture.engine.pendingCount() == 0)
+  }
+
   @Test("where others are faster every time, the client wins all the same")
   func overwrittenInTheEnd() throws {
     let scene = try ConflictScene()

@@ -48,10 +48,17 @@ final class TestEngine {
   func save(
     _ entity: JSONObject, if condition: WriteCondition = .none, _ write: WritePolicy? = nil
   ) throws -> JSONValue {
+    try save(entity, if: condition, options: options(write: write))
+  }
+
+  @discardableResult
+  func save(
+    _ entity: JSONObject, if condition: WriteCondition = .none, options: CallOptions
+  ) throws -> JSONValue {
     let bytes = JSONValue.object(entity).bytes
     let outline = try EntityScanner.outline(of: bytes)
     let saved = try bytes.withUnsafeBytes {
-      try engine.save($0, outline, if: condition, options: options(write: write)).value
+      try engine.save($0, outline, if: condition, options: options).value
     }
     return try JSONValue(parsing: saved)
   }

@@ -411,7 +411,9 @@ final class Member {
     let answer = (saved ?? early).flatMap { try? JSONValue(parsing: $0) }
     switch (id, answer?[idMember]?.stringValue) {
     case (nil, let made?): ledger.begin(made, entity, over: nil, since: since)
-    case (let id?, .some): ledger.supersede(id, here, by: entity)
+    case (let id?, .some):
+      ledger.supersede(id, here, by: entity)
+      if write == .forceNetwork { ledger.answered(id, entity, with: answer?.objectValue) }
     case (let id?, nil):
       // What has failed takes the place of what was queued all the same.
       if !store.isDead, isHere(entity, id) { ledger.supersede(id, here, by: entity) }

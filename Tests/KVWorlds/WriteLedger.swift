@@ -104,6 +104,13 @@ final class WriteLedger: @unchecked Sendable {
     unqueued[id, default: []].formUnion(new == nil ? [nil] : marks.map { $0 })
   }
 
+  /// The program has what the backend stores in answer to a write past the queue: where the API merges, perhaps without a part of it.
+  func answered(_ id: String, _ entity: JSONObject, with stored: JSONObject?) {
+    see(id, stored)
+    let left = Self.marks(in: entity).subtracting(Self.marks(in: stored))
+    open.removeAll { write in write.id == id && write.mark.map { left.contains($0) } ?? false }
+  }
+
   // MARK: What the program is told
 
   func beginCall() { (discardedInCall, overwrittenInCall) = (0, 0) }

@@ -24,16 +24,19 @@ package struct PendingDetail: Sendable {
   /// The versions that were sent before without an answer, and changed since, or sent without a queued write: the backend may
   /// have it.
   package var tried: [RemoteVersion]
+  /// What a request that had no answer may have replaced, although no program has seen it; nil: nothing.
+  package var replaced: RemoteVersion?
 
   package init(
     write: PendingWrite, entity: [UInt8]?, base: [UInt8]?, theirs: RemoteVersion? = nil,
-    tried: [RemoteVersion] = []
+    tried: [RemoteVersion] = [], replaced: RemoteVersion? = nil
   ) {
     self.write = write
     self.entity = entity
     self.base = base
     self.theirs = theirs
     self.tried = tried
+    self.replaced = replaced
   }
 }
 

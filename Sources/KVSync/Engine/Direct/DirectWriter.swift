@@ -57,9 +57,10 @@ struct DirectWriter {
         let (count, version) = try conditionalOutcome(of: write, id).deletion()
         if let local {
           try engine.sendGate.fence.settling([id]) { () throws(StoreError) in
-            if var write = try answered(id, queued, local: local) {
-              write.operation = .delete
-              try local.confirm([AcceptedWrite(write, stored: nil, deletion: version)])
+            if var before = try answered(id, queued, local: local) {
+              before.write.operation = .delete
+              try local.confirm([AcceptedWrite(before.write, stored: nil, deletion: version)])
+              tellOverwritten([before])
             }
             _ = try local.forget([id], in: collection, at: version)
           }
@@ -82,27 +83,34 @@ struct DirectWriter {
   // MARK: What was queued before
 
   /// The queued writes of these entities.
-  func queued(_ ids: some Sequence<String>) throws(StoreError) -> [RecordID: PendingWrite] {
+  func queued(_ ids: some Sequence<String>) throws(StoreError) -> [RecordID: PendingDetail] {
     guard let local else { return [:] }
-    var queued: [RecordID: PendingWrite] = [:]
-    for id in ids { queued[RecordID(id)] = try local.pending(id, in: collection)?.write }
+    var queued: [RecordID: PendingDetail] = [:]
+    for id in ids { queued[RecordID(id)] = try local.pending(id, in: collection) }
     return queued
   }
 
   /// The queued write of an entity after a direct request was answered, if it is the one from before the request: a write
   /// that was queued or changed since starts from what the backend has by now.
   private func answered(
-    _ id: String, _ queued: [RecordID: PendingWrite], local: any Outbox
-  ) throws(StoreError) -> PendingWrite? {
-    if let write = queued[RecordID(id)] { return write }
-    var since = try local.pending(id, in: collection)?.write
-    since?.revision = 0
+    _ id: String, _ queued: [RecordID: PendingDetail], local: any Outbox
+  ) throws(StoreError) -> PendingDetail? {
+    if let before = queued[RecordID(id)] { return before }
+    var since = try local.pending(id, in: collection)
+    since?.write.revision = 0
     return since
+  }
+
+  /// Tells what earlier requests of the queue, which had no answer, may have replaced unseen: there is no push any more that would.
+  private func tellOverwritten(_ done: [PendingDetail]) {
+    for write in done {
+      if let replaced = write.replaced { call.overwritten(write.write.id, replaced.bytes) }
+    }
   }
 
   /// Brings the local copies up to date with what the backend has accepted past the queue. What was
   /// queued for them then is done with; what was queued since stays.
-  func settle(_ stored: [[UInt8]], queued: [RecordID: PendingWrite]) throws(StoreError) {
+  func settle(_ stored: [[UInt8]], queued: [RecordID: PendingDetail]) throws(StoreError) {
     guard let local, !stored.isEmpty else { return }
     let array = try stored.jsonArray(or: StoreError.noMemory)
     let outlines: [EntityOutline]
@@ -113,13 +121,15 @@ struct DirectWriter {
       outlines.enumerated().map { (RecordID($0.element.id ?? ""), $0.offset) },
       uniquingKeysWith: { _, last in last })
     try engine.sendGate.fence.settling(indices.keys.map(\.text)) { () throws(StoreError) in
-      var done: [AcceptedWrite] = []
+      var (done, before): ([AcceptedWrite], [PendingDetail]) = ([], [])
       for (id, index) in indices {
-        if let write = try answered(id.text, queued, local: local) {
-          done.append(AcceptedWrite(write, stored: stored[index]))
+        if let detail = try answered(id.text, queued, local: local) {
+          done.append(AcceptedWrite(detail.write, stored: stored[index]))
+          before.append(detail)
         }
       }
       if !done.isEmpty { try local.confirm(done) }
+      tellOverwritten(before)
       let result = array.withUnsafeBytes { bytes in
         Result { () throws(StoreError) in try local.store(bytes, outlines, in: collection) }
       }
