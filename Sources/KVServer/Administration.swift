@@ -93,15 +93,24 @@ enum Administration {
     _ arguments: AdminArguments, _ other: String, is placeholder: String = "DIR"
   ) throws(AdminFailure) -> (data: String, copy: String) {
     let data = try data(arguments)
+    guard try AdminWay.configuration(arguments).storage == nil else {
+      throw AdminFailure(
+        .misuse,
+        """
+        \(arguments.command.name) is for data in a directory, and this server's is on PostgreSQL: use PostgreSQL's own tools
+        """)
+    }
     guard let copy = arguments[other] else {
       throw AdminFailure(.misuse, "--\(other) \(placeholder) is missing")
     }
     return (data, copy)
   }
 
+  /// The data directory that `--data` names, or the configuration file of `--config`.
   private static func data(_ arguments: AdminArguments) throws(AdminFailure) -> String {
-    guard let data = arguments["data"] else {
-      throw AdminFailure(.misuse, "--data DIR is missing")
+    let data = try AdminWay.configuration(arguments).data
+    guard !data.isEmpty else {
+      throw AdminFailure(.misuse, "--data DIR is missing, or --config FILE with data")
     }
     return data
   }

@@ -183,3 +183,30 @@ def test_a_restored_copy_voids_what_clients_remember(start: Start, tmp_path: Pat
     assert command("restore", "--data", new, "--from", copy).returncode == 0
     assert command("restore", "--data", new, "--from", copy).returncode == FAILED
     assert rows(command("collections", "list", "--data", new, "--json"))[0]["count"] == 1
+
+
+def test_backup_and_restore_find_the_data_by_the_servers_configuration(
+    start: Start, tmp_path: Path
+) -> None:
+    server = start()
+    if server.storage:
+        return
+    call(server, "POST", "/appdata/kid/books", {"n": 1})
+    copy = str(tmp_path / "copy")
+    ours, restored, cluster = (tmp_path / f"{n}.json" for n in ("ours", "restored", "pg"))
+    data = str(tmp_path / "data")
+    ours.write_text(json.dumps({"data": data}))
+    restored.write_text(json.dumps({"data": str(tmp_path / "new")}))
+    cluster.write_text(json.dumps({"data": data, "storage": "postgres://127.0.0.1/kvstored"}))
+    refused = command("backup", "--config", str(cluster), "--to", copy)
+    assert refused.returncode == MISUSE
+    assert "PostgreSQL's own tools" in refused.stderr
+    assert command("backup", "--to", copy).returncode == MISUSE
+    done = command("backup", "--config", str(ours), "--to", copy)
+    assert done.returncode == 0, done.stderr
+    assert command("restore", "--config", str(restored), "--from", copy).returncode == 0
+    assert rows(command("collections", "list", "--config", str(restored), "--json"))[0]["count"] == 1
+    # What is written out counts more than what the file says.
+    other = str(tmp_path / "other")
+    words = ("restore", "--config", str(restored), "--data", other, "--from", copy)
+    assert command(*words).returncode == 0

@@ -52,7 +52,7 @@ package struct AdminCommand: Sendable {
   package let summary: String
   package let work: Work
 
-  var name: String { words.joined(separator: " ") }
+  package var name: String { words.joined(separator: " ") }
 
   package var usage: String {
     let parts = words + operands.map(\.usage) + options.map { "[\($0.usage)]" }
