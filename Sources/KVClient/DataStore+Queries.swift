@@ -93,6 +93,7 @@ extension DataStore {
     guard engine.format.values(ofKey: id) != nil else {
       throw StoreError(.invalid, "\"\(id)\" cannot be an id here (\(engine.format.idText)).")
     }
+    try engine.checkID(id)
     return Query(key: id, engine.format)
   }
 

@@ -273,7 +273,7 @@ package final class DataStore: Sendable {
     } catch {
       throw StoreError(error)
     }
-    try engine.checkIDs(of: outlines)
+    try engine.checkCanBeSent(outlines)
     return try perform("save many", as: .write, run) { (options) throws(StoreError) in
       try engine.saveMany(entities, outlines, if: named(condition), options: options, early: early)
     }
@@ -441,7 +441,7 @@ package final class DataStore: Sendable {
     } catch {
       throw StoreError(error)
     }
-    try engine.checkIDs(of: [outline])
+    try engine.checkCanBeSent([outline])
     return outline
   }
 }

@@ -197,8 +197,9 @@ final class LocalObjectStore: ObjectStore {
     }
     let all = changes.inserted + changes.updated + changes.deleted
     for change in all { _ = try store(change.id.collection.text) }
-    for change in changes.inserted {
-      try store(change.id.collection.text).engine.checkID(change.id.key.text)
+    for change in changes.inserted + changes.updated {
+      let outline = EntityOutline(range: 0..<change.body.count, id: change.id.key.text)
+      try store(change.id.collection.text).engine.checkCanBeSent([outline])
     }
     let deletions = changes.inserted.count + changes.updated.count
     let writes = all.enumerated().map { (index, change) in

@@ -37,6 +37,8 @@ final class BackendExtensions: Sendable {
   }
 
   private let facts: Atomic<UInt8>
+  /// 0: unknown.
+  private let entityBytes = Atomic(0)
   /// 0: none was announced; -1: it was, and then refused.
   private let batch = Atomic(0)
   private let memory: BackendMemory
@@ -44,8 +46,14 @@ final class BackendExtensions: Sendable {
 
   init(_ memory: BackendMemory = .none) {
     self.memory = memory
-    facts = Atomic(memory.recall().map { Facts($0) }?.rawValue ?? 0)
+    let remembered = memory.recall() ?? ""
+    facts = Atomic(Facts(remembered).rawValue)
+    if let word = remembered.split(separator: " ").first(where: { $0.hasPrefix(Self.entityWord) }) {
+      entityBytes.store(Int(word.dropFirst(Self.entityWord.count)) ?? 0, ordering: .relaxed)
+    }
   }
+
+  private static let entityWord = "entity="
 
   private var known: Facts { Facts(rawValue: facts.load(ordering: .relaxed)) }
 
@@ -54,6 +62,12 @@ final class BackendExtensions: Sendable {
 
   /// Whether it recognises repeated writes by their tokens.
   var keepsTokens: Bool { known.contains(.tokens) }
+
+  /// How many bytes an entity may have; nil: it has not told.
+  var maxEntityBytes: Int? {
+    let bytes = entityBytes.load(ordering: .relaxed)
+    return bytes > 0 ? bytes : nil
+  }
 
   /// How many writes a batch may have; 1: batches are not supported.
   var maxBatchWrites: Int { max(1, batch.load(ordering: .relaxed)) }
@@ -68,6 +82,11 @@ final class BackendExtensions: Sendable {
     guard !isForeign(head) else { return }
     var shown: Facts = []
     if Provenance.isMarked(head) { shown.insert(.marks) }
+    if let most = head["X-Kvstored-Max-Entity"].flatMap({ Int($0) }),
+      most >= RemoteLimits.bytesOfAnyEntity
+    {
+      note(maxEntityBytes: most)
+    }
     let keepsTokens = head["X-Kvstored-Write-Tokens"] != nil
     if keepsTokens { shown.insert(.tokens) }
     if let text = head["X-Kvstored-Batch"], let count = Int(text), count > 1 {
@@ -90,6 +109,7 @@ final class BackendExtensions: Sendable {
       learn(.conditions, [])
     } else if isStored, Provenance.isMarked(head), head["X-Kvstored-Batch"] == nil {
       learn([], [.conditions, .tokens])
+      note(maxEntityBytes: 0)
     }
   }
 
@@ -102,8 +122,23 @@ final class BackendExtensions: Sendable {
     remembering.withLock { _ in
       facts.bitwiseOr(shown.rawValue, ordering: .relaxed)
       facts.bitwiseAnd(~refuted.rawValue, ordering: .relaxed)
-      memory.remember(known.text)
+      remember()
     }
+  }
+
+  private func note(maxEntityBytes: Int) {
+    guard entityBytes.load(ordering: .relaxed) != maxEntityBytes else { return }
+    remembering.withLock { _ in
+      entityBytes.store(maxEntityBytes, ordering: .relaxed)
+      remember()
+    }
+  }
+
+  /// Called with the lock of `remembering`.
+  private func remember() {
+    var words = known.text.isEmpty ? [] : [known.text]
+    if let maxEntityBytes { words.append(Self.entityWord + String(maxEntityBytes)) }
+    memory.remember(words.joined(separator: " "))
   }
 }
 

@@ -22,6 +22,7 @@ package final class KinveyRemote: IDPagedRemote {
     limits.recordsPerAnswer = Self.silentLimit.records
     limits.createsPerRequest = 100
     limits.bytesPerID = 255
+    limits.bytesPerEntity = service.extensions.maxEntityBytes
     // Their names make an address long.
     limits.idsPerQuery = 100
     limits.writesPerBatch = service.extensions.maxBatchWrites

@@ -43,6 +43,31 @@ import Testing
     #expect(all == "marks conditions tokens")
   }
 
+  @Test("is how large an entity may be, until another backend answers in its place")
+  func entitySize() throws {
+    let headers = Self.marks + [(name: "X-Kvstored-Max-Entity", value: "2048")]
+    let noted = try memory(nil, ScriptedReply(200, headers: headers, #"{"count":1}"#)) { backend in
+      #expect(backend.remote.limits.bytesPerEntity == nil)
+      _ = try backend.remote.count(Query(), in: "notes", call: Call())
+      #expect(backend.remote.limits.bytesPerEntity == 2048)
+    }
+    #expect(noted == "marks entity=2048")
+    // A refusal does not repeat it.
+    let refusal = ScriptedReply(
+      404, headers: Self.marks, #"{"error":"EntityNotFound","description":"","debug":""}"#)
+    let kept = try memory(noted, refusal) { backend in
+      #expect(backend.remote.limits.bytesPerEntity == 2048)
+      _ = try? backend.remote.count(Query(), in: "notes", call: Call())
+    }
+    #expect(kept == noted)
+    let other = ScriptedReply(200, headers: Self.marks, #"{"_id":"a"}"#)
+    let forgotten = try memory(noted, other) { backend in
+      _ = try update(backend)?.get()
+      #expect(backend.remote.limits.bytesPerEntity == nil)
+    }
+    #expect(forgotten == "marks")
+  }
+
   @Test("is forgotten when another backend answers in its place") func unlearning() throws {
     let reply = ScriptedReply(200, headers: Self.marks, #"{"_id":"a"}"#)
     let noted = try memory("marks conditions tokens later", reply) { backend in

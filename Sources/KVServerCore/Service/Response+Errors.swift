@@ -24,11 +24,12 @@ extension Response {
   }
 
   /// Adds the headers that every answer carries.
-  mutating func mark(for call: AuthenticatedRequest) {
+  mutating func mark(for call: AuthenticatedRequest, maxEntityBytes: Int) {
     headers.append(("X-Kinvey-Request-Id", call.request.id))
     headers.append(("X-Kinvey-API-Version", String(call.apiVersion)))
     headers.append(Service.batchHeader)
     headers.append(Service.tokensHeader)
+    headers.append(("X-Kvstored-Max-Entity", String(maxEntityBytes)))
   }
 }
 

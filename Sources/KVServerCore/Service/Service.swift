@@ -187,7 +187,7 @@ package final class Service: RequestHandler, Sendable {
     return store.entities.get(id, in: call.collection(name), for: call.claim) { [self] found in
       do throws(ServerError) {
         var response = response(try found.get())
-        response.mark(for: call)
+        response.mark(for: call, maxEntityBytes: settings.bodyBytes)
         noteUse(of: call.token, by: call.asker, onEventThread: true)
         audit(call, route)
         reply.send(response)
@@ -284,7 +284,7 @@ package final class Service: RequestHandler, Sendable {
         throw error
       }
       audit(call, route)
-      response.mark(for: call)
+      response.mark(for: call, maxEntityBytes: settings.bodyBytes)
       noteUse(of: call.token, by: call.asker, onEventThread: pool(for: route, request) == nil)
       return response
     } catch {

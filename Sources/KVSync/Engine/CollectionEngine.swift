@@ -107,17 +107,28 @@ package final class CollectionEngine: Sendable {
     return isTooLong ? nil : Timestamp(milliseconds: moment)
   }
 
-  /// Throws `.invalid` if one of the ids could be stored here, but never be sent.
-  package func checkIDs(of outlines: [EntityOutline]) throws(StoreError) {
-    guard let index = outlines.firstIndex(where: { !($0.id.map(limits.allowsID) ?? true) }) else {
-      return
+  /// Throws if one of the entities could be stored here, but never be sent: `.invalid` for its id, `.tooLarge` for its size.
+  package func checkCanBeSent(_ outlines: [EntityOutline]) throws(StoreError) {
+    for (index, outline) in outlines.enumerated() {
+      guard var error = refusal(of: outline) else { continue }
+      error.id = outline.id
+      if outlines.count > 1 { error.index = index }
+      throw error
     }
-    var error = refusal(ofID: outlines[index].id)
-    if outlines.count > 1 { error.index = index }
-    throw error
   }
 
-  /// The same for one id.
+  private func refusal(of outline: EntityOutline) -> StoreError? {
+    if let id = outline.id, !limits.allowsID(id) { return refusal(ofID: id) }
+    let size = outline.range.count
+    // A backend tells its limit in its answers, so it is asked for each time, unless every backend allows so much.
+    guard size > RemoteLimits.bytesOfAnyEntity, let most = remote?.limits.bytesPerEntity,
+      size > most
+    else { return nil }
+    return StoreError(
+      .tooLarge, "The entity has \(size) bytes, and the backend accepts at most \(most).")
+  }
+
+  /// Throws `.invalid` if the id could be stored here, but never be sent.
   package func checkID(_ id: String) throws(StoreError) {
     guard limits.allowsID(id) else { throw refusal(ofID: id) }
   }

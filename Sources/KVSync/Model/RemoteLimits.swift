@@ -13,6 +13,11 @@ package struct RemoteLimits: Sendable, Equatable {
   /// Bytes of an id, which has no control characters then, and is not `.` or `..`; nil: ids are any texts.
   package var bytesPerID: Int?
 
+  /// No backend has a lower limit for entities.
+  package static let bytesOfAnyEntity = 1024
+  /// Bytes of an entity as JSON, as far as the backend has told; nil: unknown.
+  package var bytesPerEntity: Int?
+
   package init() {}
 
   /// Whether the backend takes an id.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Printed, open_client
+from conftest import APP, Printed, open_client
 from kvstored import Server
 
 import kvstore
@@ -256,6 +256,8 @@ def test_an_id_that_no_backend_accepts_is_refused_at_the_save(
         with pytest.raises(kvstore.InvalidError, match="at most 255 bytes") as caught:
             save()
         assert caught.value.id == bad
+    with pytest.raises(kvstore.InvalidError, match="at most 255 bytes"):
+        notes.observe_by_id(bad, print)
     with online.context() as ctx:
         ctx.insert("ids", {"_id": bad})
         with pytest.raises(kvstore.InvalidError, match="at most 255 bytes"):
@@ -268,6 +270,37 @@ def test_an_id_that_no_backend_accepts_is_refused_at_the_save(
         changes.save(notes, {"_id": bad})
     assert notes.count() == 0
     assert len(notes.pending) == 0
+
+
+def test_an_entity_is_refused_at_the_save_if_the_server_has_told_that_it_is_too_large(
+    tmp_path: Path,
+) -> None:
+    large, directory = {"_id": "large", "text": "x" * 4000}, tmp_path / "client"
+    with (
+        Server(tmp_path / "server", APP, "--max-body", "2048") as server,
+        open_client(server.host, directory) as client,
+    ):
+        notes = client.collection("notes")
+        notes.save({"_id": "first", "text": "x" * 4000})  # Nothing is known yet.
+        client.signup()
+        assert [error.id for error in notes.push().errors] == ["first"]
+        for save in (lambda: notes.save(large), lambda: notes.save_many([{"n": 1}, large])):
+            with pytest.raises(kvstore.TooLargeError, match="at most 2048") as caught:
+                save()
+            assert caught.value.id == "large"
+        with client.context() as ctx:
+            ctx.insert("notes", large)
+            with pytest.raises(kvstore.TooLargeError, match="at most 2048"):
+                ctx.save()
+            ctx.rollback()
+        notes.save({"_id": "small", "text": "x" * 1000})
+        host = server.host
+    # What was told once holds in the next run, without a server too.
+    with open_client(host, directory) as client:
+        notes = client.collection("notes")
+        with pytest.raises(kvstore.TooLargeError), client.transaction() as changes:
+            changes.save(notes, large)
+        assert {write.id for write in notes.pending} == {"first", "small"}
 
 
 def test_the_longest_id_is_sent(online: kvstore.Client) -> None:
