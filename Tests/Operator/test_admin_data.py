@@ -205,7 +205,9 @@ def test_backup_and_restore_find_the_data_by_the_servers_configuration(
     done = command("backup", "--config", str(ours), "--to", copy)
     assert done.returncode == 0, done.stderr
     assert command("restore", "--config", str(restored), "--from", copy).returncode == 0
-    assert rows(command("collections", "list", "--config", str(restored), "--json"))[0]["count"] == 1
+    assert (
+        rows(command("collections", "list", "--config", str(restored), "--json"))[0]["count"] == 1
+    )
     # What is written out counts more than what the file says.
     other = str(tmp_path / "other")
     words = ("restore", "--config", str(restored), "--data", other, "--from", copy)
