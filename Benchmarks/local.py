@@ -1,4 +1,4 @@
-"""The local store: saving and finding, against SQLite by hand; loading; Python against C."""
+"""The local store against SQLite by hand: saving, finding, loading, migrating; Python against C."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ def rows() -> list[Row]:
         *(workload_row(program, workload) for workload in WORKLOADS),
         python_row(program),
         load_row(),
+        migration_row(),
     ]
 
 
@@ -86,3 +87,15 @@ def load_row() -> Row:
     return limit_row(
         "load the library", "ms", ours, limit, theirs, "loading SQLite, libcurl, jansson"
     )
+
+
+def migration_row() -> Row:
+    """Migrates the schema of many unsent writes, in turns with a tenth of them."""
+    rates: dict[int, list[float]] = {20_000: [], 2_000: []}
+    for _ in range(ROUNDS):
+        for count, measured in rates.items():
+            with scratch("migration") as directory:
+                program = SOURCES.parent / "migrate.py"
+                measured.append(float(output_of(sys.executable, program, directory, count)))
+    name = "migration of the schema, 20,000 unsent writes"
+    return ratio_row(name, "records/s", rates[20_000], rates[2_000], "the same, 2,000", 0.8)
