@@ -311,7 +311,7 @@ def main() -> None:
         "// Made by scripts/generate_collation.py from the data of CLDR: not to be edited.",
         "// Copyright (c) 1991-2022 Unicode, Inc. The data is under the terms of COPYING.",
         '#include "collation.h"\n',
-        f"const uint32_t kvcollation_version = {CLDR * 100 + 1};\n",
+        f"const uint32_t kvcollation_version = {CLDR * 100 + 2};\n",
         f"const uint32_t kvcollation_stage_count = {len(stage)};",
         f"const uint32_t kvcollation_class_stage_count = {len(class_stage)};\n",
         array("uint16_t", "kvcollation_stage", stage),

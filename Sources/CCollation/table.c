@@ -2,7 +2,7 @@
 // Copyright (c) 1991-2022 Unicode, Inc. The data is under the terms of COPYING.
 #include "collation.h"
 
-const uint32_t kvcollation_version = 4101;
+const uint32_t kvcollation_version = 4102;
 
 const uint32_t kvcollation_stage_count = 3081;
 const uint32_t kvcollation_class_stage_count = 1959;

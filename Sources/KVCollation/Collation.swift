@@ -46,7 +46,8 @@ public struct Collation: Hashable, Sendable {
   /// The key as the algorithm makes it of any text.
   func wholeKey(of text: String) -> [UInt8] {
     var elements = ElementReader(tailoring: tailoring)
-    return SortKey.bytes(of: elements.elements(of: text), strength: strength)
+    return SortKey.bytes(
+      of: elements.elements(of: text), strength: strength, upperFirst: tailoring.upperFirst)
   }
 
   /// Whether one text stands before another.

@@ -1,7 +1,7 @@
 /// The bytes of a key: the weights of the first level, an end, those of the second, an end, those of the third.
 enum SortKey {
   static func bytes(
-    of elements: some Collection<Element>, strength: Collation.Strength
+    of elements: some Collection<Element>, strength: Collation.Strength, upperFirst: Bool = false
   ) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(2 * elements.count + 8)
@@ -16,7 +16,13 @@ enum SortKey {
     appendSecondaries(of: elements, to: &bytes)
     guard strength != .secondary else { return bytes }
     bytes.append(0)
-    appendTertiaries(of: elements, to: &bytes)
+    if upperFirst {
+      for element in elements where element.tertiary != 0 {
+        bytes.append(element.upperFirstTertiary)
+      }
+    } else {
+      appendTertiaries(of: elements, to: &bytes)
+    }
     return bytes
   }
 

@@ -4,7 +4,11 @@ internal import CCollation
 struct Tailoring: Hashable, Sendable {
   var start: UInt32 = 0
   var count: UInt32 = 0
+  /// Whether "A" comes before "a".
+  var upperFirst = false
 
+  /// The languages that have it so.
+  private static let upperFirst: Set<String> = ["da"]
   /// Languages whose order is the root's.
   private static let rooted: Set<String> = [
     "", "root", "simple", "ca", "de", "en", "fr", "ga", "id", "it", "lb", "ms", "nl", "pt", "sw",
@@ -26,7 +30,8 @@ struct Tailoring: Hashable, Sendable {
     for index in 0..<kvcollation_tailoring_count {
       let entry = kvcollation_tailoring_at(index)
       guard let text = entry.name, String(cString: text) == name else { continue }
-      return Tailoring(start: entry.start, count: entry.count)
+      return Tailoring(
+        start: entry.start, count: entry.count, upperFirst: upperFirst.contains(name))
     }
     return nil
   }

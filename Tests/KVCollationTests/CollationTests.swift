@@ -52,7 +52,7 @@ import Testing
       ("de", "a ä Ä ae az b ß st z"),
       ("de@collation=phonebook", "a ad ae ä Ä af az b"),
       ("sv", "a o u v w y ü z å Å ä æ ö ø"),
-      ("da", "a ab y ü z æ ä ø ö å aa"),
+      ("da", "A a AB ab y ü z Æ æ Ä ä Ø ø ö Å AA Aa å aa"),
       ("nb-NO", "a y ü z æ ä ø ö å aa"),
       ("fi", "a v w y ü z å ä ö"),
       ("es", "ch cz d l ll lz n nz ñ Ñ o"),

@@ -356,11 +356,12 @@ SECTIONS = [
     ),
     Section(
         "differential",
-        "2,000 queries, 500 updates: SQL, indexes, memory, kvstored, formats, the manual agree",
+        "2,000 queries, 500 updates, orders by language: SQL, indexes, memory, kvstored, formats, ICU agree",
         "answers that depend on where a query runs",
         [
             f"{VENV_PYTHON} Tests/Differential/differential.py 2000",
             f"{VENV_PYTHON} Tests/Differential/updates.py 500",
+            f"{VENV_PYTHON} Tests/Differential/languages.py 500",
         ],
         (*PYTHON, "Tests/Differential"),
     ),
@@ -371,6 +372,7 @@ SECTIONS = [
         [
             f"{VENV_PYTHON} Tests/Differential/differential.py 20000",
             f"{VENV_PYTHON} Tests/Differential/updates.py 5000",
+            f"{VENV_PYTHON} Tests/Differential/languages.py 5000",
         ],
         (*PYTHON, "Tests/Differential"),
         tier=Tier.ALL,
