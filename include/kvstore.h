@@ -496,6 +496,10 @@ KV_API kv_status kv_subscription_end_async(kv_subscription *subscription, const 
  *   it was a deletion. The local entity is the backend's now.
  * - `"quarantined"`: a write was quarantined, with `collection`, `id` and `error`. It is not sent again until the
  *   application decides so.
+ * - `"backendWentBack"`: the backend went back to an older copy of its data, and what it had confirmed of some entities is
+ *   kept, with `collection`, `count`, `resent` (true: it is queued again, by the option `onBackendReset`) and `entities`:
+ *   `[{"id":…,"operation":"update"|"delete","version":…,"remoteVersion":…|null}]`, where `version` is what was confirmed (of a
+ *   deletion, what it removed) and `remoteVersion` what the backend has now, or null. A large number comes in several events.
  * - what kv_client_start_sync() lists, while the client synchronises in the background.
  *
  * Later versions may add events and members. For `receive`, `context`, `free_context` and `subscription_out` see the
@@ -1450,7 +1454,9 @@ KV_API kv_status kv_store_observe_by_id(kv_store *store, const char *id, kv_even
  *  has no queue: its functions give #KV_UNSUPPORTED unless they say otherwise.
  *
  *  A pending write *waits* until a push has sent it. It is *quarantined*, with its error, if the backend refuses it for good
- *  (state `"refused"`), or if it is in a conflict that nothing decides (state `"conflict"`). A quarantined write blocks no
+ *  (state `"refused"`), or if it is in a conflict that nothing decides (state `"conflict"`). What the backend had confirmed
+ *  before it went back to an older copy of its data is quarantined as well (state `"backendWentBack"`, see the option
+ *  `onBackendReset`): a retry sends it again, a revert takes what the backend has. A quarantined write blocks no
  *  push and no pull and is not sent again by itself; reads leave its entity as it is here. It leaves the quarantine when the
  *  application retries, edits, reverts or drops it, or saves or removes the entity again. @{ */
 
@@ -1459,7 +1465,7 @@ KV_API kv_status kv_store_sync_count(kv_store *store, int64_t *count_out, kv_err
 
 /**
  * Lists pending writes, oldest first: `[{"id":…,"operation":"create"|"update"|"delete","createdAt":…,
- * "changedAt":…,"attempts":n,"state":"waiting"|"refused"|"conflict","lastError":{…}|null}]`; times are
+ * "changedAt":…,"attempts":n,"state":"waiting"|"refused"|"conflict"|"backendWentBack","lastError":{…}|null}]`; times are
  * ISO 8601 in UTC. The first save under an id of the application's own is a `create` as well, if the backend is not known to have
  * the entity. A write that was made on a filter (the option `if`) also has `if`: what the backend's entity has to match.
  *

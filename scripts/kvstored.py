@@ -83,8 +83,8 @@ class Server:
         address = self._options[last + 1]
         return None if address == "sqlite" else address
 
-    def start(self) -> None:
-        """Start the server and wait until it listens."""
+    def start(self, *once: str) -> None:
+        """Start the server and wait until it listens; `once`: options for this start alone."""
         process = subprocess.Popen(
             [
                 PROGRAM,
@@ -92,6 +92,7 @@ class Server:
                 *("--listen", f"127.0.0.1:{self._port}"),
                 *(("--app", self._app) if self._app else ()),
                 *self._options,
+                *once,
             ],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

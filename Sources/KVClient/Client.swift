@@ -304,6 +304,16 @@ package final class Client: Sendable {
       layout: options.models?.layout ?? RecordLayout(backend?.remote.format(of: "") ?? .default),
       durability: options.durability,
       automaticIndexes: options.makesIndexes ? IndexLedger.Rules() : nil)
+    let (policy, events) = (options.onBackendReset, self.events)
+    storage.resetRule.withLock {
+      $0 = BackendResetRule(policy) { collection, lost in
+        for isQueued in [false, true] {
+          let some = lost.filter { $0.isQueued == isQueued }
+          guard !some.isEmpty else { continue }
+          events.publish(.backendWentBack(collection: collection, some, isQueued: isQueued))
+        }
+      }
+    }
     do throws(StoreError) { try ClientModels.adopt(options.models, storage) } catch {
       storage.close()
       throw error

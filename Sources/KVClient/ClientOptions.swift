@@ -28,6 +28,8 @@ struct ClientOptions {
   var isSharedDevice: Bool
   /// Whether what waits is pushed without being asked for.
   var pushesAutomatically: Bool
+  /// What happens to what the backend has confirmed and has no more.
+  var onBackendReset: BackendResetPolicy
   /// Whether follows use live data before the application registers for it.
   var usesLive: Bool
   var synced: SyncedOptions
@@ -59,6 +61,7 @@ struct ClientOptions {
     makesIndexes = try reader.bool("autoIndex") ?? true
     isSharedDevice = try reader.bool("sharedDevice") ?? false
     pushesAutomatically = try reader.bool("pushAutomatically") ?? false
+    onBackendReset = try reader.choice("onBackendReset", BackendResetPolicy.self) ?? .keep
     usesLive = try reader.bool("live") ?? true
     synced = try SyncedOptions(&reader)
     calls = try Options(from: &reader)

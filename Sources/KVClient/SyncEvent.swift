@@ -29,6 +29,8 @@ package enum SyncEvent: Sendable {
   case discarded(collection: String, id: String, ours: [UInt8]?, theirs: [UInt8]?)
   /// A write was given up, because its condition does not hold on the backend; `ours` nil: a deletion.
   case conditionFailed(collection: String, id: String, ours: [UInt8]?)
+  /// The backend went back to an older copy of its data: what it had confirmed of these is kept. `isQueued`: it is sent again.
+  case backendWentBack(collection: String, [LostVersion], isQueued: Bool)
   /// Of the synchronisation in the background.
   case background(BackgroundEvent)
 
@@ -69,6 +71,12 @@ package enum SyncEvent: Sendable {
         "local": ours.flatMap { try? JSONValue(parsing: $0) } ?? .null,
         "remote": theirs.flatMap { try? JSONValue(parsing: $0) } ?? .null,
       ]
+    case .backendWentBack(let collection, let lost, let isQueued):
+      return [
+        "event": "backendWentBack", "collection": .string(collection),
+        "count": .int(Int64(lost.count)), "resent": .bool(isQueued),
+        "entities": .array(lost.map { .object($0.jsonObject) }),
+      ]
     case .conditionFailed(let collection, let id, let ours):
       return [
         "event": "conditionFailed", "collection": .string(collection), "id": .string(id),
@@ -88,6 +96,16 @@ package enum SyncEvent: Sendable {
       "event": .string(event), "task": .int(Int64(task.number)),
       "operation": .string(task.operation), "collection": .string(task.collection),
       "automatic": .bool(task.isAutomatic),
+    ]
+  }
+}
+
+extension LostVersion {
+  fileprivate var jsonObject: JSONObject {
+    [
+      "id": .string(id), "operation": isDeletion ? "delete" : "update",
+      "version": .string(version.text),
+      "remoteVersion": remoteVersion.map { .string($0.text) } ?? .null,
     ]
   }
 }

@@ -28,10 +28,10 @@ extension KinveyRemote {
       do throws(JSONError) { try splitter.append(piece) } catch {
         throw Self.noRecords(head, error)
       }
-      if splitter.isFull { count += try Self.deliver(&splitter, receive) }
+      if splitter.isFull { count += try Self.deliver(&splitter, head.requestStart, to: receive) }
     }
     do throws(JSONError) { try splitter.finish() } catch { throw Self.noRecords(head, error) }
-    count += try Self.deliver(&splitter, receive)
+    count += try Self.deliver(&splitter, head.requestStart, to: receive)
     // One that answers with more has no such limits.
     let limit = Self.silentLimit
     return ReadAnswer(
@@ -45,10 +45,11 @@ extension KinveyRemote {
   private static let namesDamaged = HTTPHeader("X-Kvstored-Damaged", "named")
 
   private static func deliver(
-    _ splitter: inout ArraySplitter, _ receive: (RecordBatch) throws(StoreError) -> Void
+    _ splitter: inout ArraySplitter, _ moment: BackendMoment?,
+    to receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> Int {
     try splitter.drain { (bytes, outlines) throws(StoreError) in
-      if !outlines.isEmpty { try receive(RecordBatch(bytes, outlines)) }
+      if !outlines.isEmpty { try receive(RecordBatch(bytes, outlines, moment: moment)) }
       return outlines.count
     }
   }

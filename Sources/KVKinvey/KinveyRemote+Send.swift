@@ -40,6 +40,7 @@ extension KinveyRemote {
       }
       call.progress.update { $0.bytesDone &+= UInt64(write.byteCount) }
       let result = self.outcome(of: write, $1, hiding: headers.secrets)
+      call.answered((try? $1.get())?.head.data)
       if case .batch = write, case .failure(let error) = result, error.kind == .unsupported {
         service.extensions.refusedBatch()
       }

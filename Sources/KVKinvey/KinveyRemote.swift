@@ -134,6 +134,13 @@ extension HTTPHead {
   /// which data it has.
   var requestStart: BackendMoment? {
     guard let text = self["X-Kinvey-Request-Start"], Timestamp(text) != nil else { return nil }
-    return BackendMoment(text, epoch: self["X-Kvstored-Data-Epoch"])
+    return BackendMoment(text, epoch: data?.epoch, restored: data?.restored)
+  }
+
+  /// Which data the backend has; nil if it does not say.
+  var data: BackendData? {
+    self["X-Kvstored-Data-Epoch"].map {
+      BackendData(epoch: $0, restored: self["X-Kvstored-Data-Restored"])
+    }
   }
 }

@@ -45,6 +45,7 @@ package final class PostgresStore: ServerStore {
   package let streams: any StreamStore
   package var history: any LiveHistoryStore { journal }
   package let epoch: String
+  package let restored: Int64?
   package var isLocal: Bool { false }
   private let database: PostgresDatabase
   private let writer: AppWriter
@@ -75,7 +76,9 @@ package final class PostgresStore: ServerStore {
           .other, "not all data is here yet: run kvstored admin migrate again, until it succeeds")
       }
       if settings.isRestored { try Self.renewEpoch(connection) }
-      epoch = try connection.run("SELECT epoch FROM kvstored").text(0, 0)
+      let rows = try connection.run("SELECT epoch, restored FROM kvstored")
+      epoch = rows.text(0, 0)
+      restored = rows.isNull(0, 1) ? nil : rows.int64(0, 1)
     } catch {
       throw Failure(description: "cannot use the PostgreSQL database: \(error.message)")
     }
@@ -105,7 +108,12 @@ package final class PostgresStore: ServerStore {
   /// Everything that clients remember of the data is void from now on.
   private static func renewEpoch(_ connection: PostgresConnection) throws(PostgresError) {
     connection.enqueue("BEGIN")
-    connection.enqueue("UPDATE kvstored SET epoch = \(bind: hexText(randomBytes(8)))")
+    // An app's clock is the time of its last commit.
+    connection.enqueue(
+      """
+      UPDATE kvstored SET epoch = \(bind: hexText(randomBytes(8))),
+        restored = least(restored, (SELECT min(clock) FROM app))
+      """)
     connection.enqueue("DELETE FROM live_message")
     connection.enqueue("UPDATE app SET live_floor = 0")
     try connection.run("COMMIT")

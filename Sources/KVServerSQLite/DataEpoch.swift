@@ -28,14 +28,18 @@ final class DataEpoch: Sendable {
 
   /// 16 hex digits.
   let text: String
+  /// See `ServerStore.restored`.
+  let restored: Int64?
   let clock: ServerClock
   private let database: Database
   private let file: EpochFile
   private let state: Monitor<State>
 
-  /// `latest`: the latest time in the data. `isRestored`: the administrator says so.
+  /// `latest`: a time that none in the data is later than. `isRestored`: the administrator says so. `newest` gives the time of
+  /// the last write.
   init(
-    _ database: Database, _ file: EpochFile, latest: Int64, isRestored: Bool, log: Log
+    _ database: Database, _ file: EpochFile, latest: Int64, isRestored: Bool, log: Log,
+    newest: () throws(SQLiteError) -> Int64
   ) throws(ServerError) {
     self.database = database
     self.file = file
@@ -45,12 +49,16 @@ final class DataEpoch: Sendable {
     text = isSame ? stored.epoch ?? "" : hexText(randomBytes(8))
     if !isNew, !isSame {
       log.warning("the data was restored from a copy: clients will read everything again")
+      let newest = try Entities.storage(newest)
+      restored = min(stored.restored ?? newest, newest)
+    } else {
+      restored = stored.restored
     }
     let now = max(Timestamp.now().milliseconds, latest)
     let gap = ServerClock.Gap(after: isNew || isSame ? latest : -1, until: now)
     var (generation, covered) = (stored.generation + 1, now)
     do {
-      try Self.begin(text, generation, gap: gap, database: database)
+      try Self.begin(text, generation, restored: restored, gap: gap, database: database)
     } catch {
       // A full disk keeps nobody from reading and deleting. What is not stored will be a part of the next gap.
       log.error("the marker of restored data could not be written: \(error)")
@@ -112,6 +120,7 @@ final class DataEpoch: Sendable {
   private struct Stored {
     var epoch: String?
     var generation: Int64 = 0
+    var restored: Int64?
     var gaps: [ServerClock.Gap] = []
 
     func isSame(as known: EpochFile.Content?) -> Bool {
@@ -123,8 +132,11 @@ final class DataEpoch: Sendable {
   private static func stored(_ database: Database) throws(SQLiteError) -> Stored {
     try database.read { (connection: borrowing Connection) throws(SQLiteError) in
       var stored = Stored()
-      let select = try connection.prepare("SELECT epoch, generation FROM clock")
-      if try select.step() { (stored.epoch, stored.generation) = (select.text(0), select.int64(1)) }
+      let select = try connection.prepare("SELECT epoch, generation, restored FROM clock")
+      if try select.step() {
+        (stored.epoch, stored.generation) = (select.text(0), select.int64(1))
+        stored.restored = select.isNull(2) ? nil : select.int64(2)
+      }
       let gaps = try connection.prepare("SELECT after, until FROM clock_gap")
       while try gaps.step() {
         stored.gaps.append(.init(after: gaps.int64(0), until: gaps.int64(1)))
@@ -135,10 +147,12 @@ final class DataEpoch: Sendable {
 
   /// Marks the data at a start, before which no times were given out for a while.
   private static func begin(
-    _ epoch: String, _ generation: Int64, gap: ServerClock.Gap, database: Database
+    _ epoch: String, _ generation: Int64, restored: Int64?, gap: ServerClock.Gap,
+    database: Database
   ) throws(SQLiteError) {
     try database.write { (connection: borrowing Connection) throws(SQLiteError) in
       try store(epoch, generation, latest: gap.until, on: connection)
+      try connection.run("UPDATE clock SET restored = \(bind: restored)")
       try connection.run(
         "INSERT INTO clock_gap (after, until) VALUES (\(bind: gap.after), \(bind: gap.until))")
       let oldest = gap.until - gapDays * 86_400_000

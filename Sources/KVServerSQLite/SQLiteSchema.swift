@@ -215,6 +215,8 @@ enum SQLiteSchema {
         ALTER TABLE session ADD COLUMN address TEXT;
         ALTER TABLE session ADD COLUMN used INTEGER;
         """),
+    // What was written until then was in the copy that was put back; NULL: none was. See `ServerStore.restored`.
+    Database.Migration(sql: "ALTER TABLE clock ADD COLUMN restored INTEGER;"),
   ]
 
   /// Puts the groups that access lists name into the columns of rows that were written by a version without groups.

@@ -44,6 +44,7 @@ package final class SQLiteStore: ServerStore {
   package var isLocal: Bool { true }
   package var collections: any CollectionStore { histories }
   package var epoch: String { dataEpoch.text }
+  package var restored: Int64? { dataEpoch.restored }
   private let database: Database
   private let registry: CollectionRegistry
   private let histories: Histories
@@ -96,7 +97,8 @@ package final class SQLiteStore: ServerStore {
     }
     self.registry = registry
     dataEpoch = try DataEpoch(
-      database, epochFile, latest: latest, isRestored: settings.isRestored, log: log)
+      database, epochFile, latest: latest, isRestored: settings.isRestored, log: log
+    ) { () throws(SQLiteError) in try Self.newest(database, registry) }
     let journal = LiveJournal(database, epoch: dataEpoch.text)
     outbox = CommitOrderedQueue(journal)
     history = journal
@@ -193,6 +195,23 @@ package final class SQLiteStore: ServerStore {
         latest = max(latest, modified ?? 0, deleted ?? 0)
       }
       return latest
+    }
+  }
+
+  /// The time of the last write or deletion that the data has. Reads all collections that have no history.
+  private static func newest(
+    _ database: Database, _ collections: CollectionRegistry
+  ) throws(SQLiteError) -> Int64 {
+    try database.read { (connection: borrowing Connection) throws(SQLiteError) -> Int64 in
+      var newest: Int64 = 0
+      for collection in collections.all {
+        let modified = try connection.integer("SELECT max(lmt) FROM \(collection.table)")
+        let deleted =
+          try collection.history == .off
+          ? nil : connection.integer("SELECT max(at) FROM \(collection.tombstones)")
+        newest = max(newest, modified ?? 0, deleted ?? 0)
+      }
+      return newest
     }
   }
 }

@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVJSON
 internal import KVSQLite
 internal import KVSync
 
@@ -28,6 +29,7 @@ extension PendingWrite.State {
     case .waiting: 0
     case .refused: 1
     case .conflict: 2
+    case .backendWentBack: 3
     }
   }
 
@@ -35,6 +37,7 @@ extension PendingWrite.State {
     switch number {
     case 1: self = .refused
     case 2: self = .conflict
+    case 3: self = .backendWentBack
     default: self = .waiting
     }
   }
@@ -45,10 +48,10 @@ extension PendingWrite {
   static let columns =
     """
     p.id, p.operation, p.revision, p.n, p.created, p.changed, p.attempts, p.error, p.sent, p.state, p.conditional,
-    p.condition, p.base IS NULL
+    p.condition, p.base IS NULL, p.confirmed
     """
   /// How many columns these are.
-  static let columnCount: Int32 = 13
+  static let columnCount: Int32 = 14
 
   /// Reads the first columns of the current row.
   init(row: borrowing Statement, of collection: String) {
@@ -63,5 +66,8 @@ extension PendingWrite {
     isConditional = row.int64(10) != 0
     condition = row.text(11)
     isNewThere = row.int64(12) != 0
+    let confirmed = row.text(13)
+    wasConfirmed = confirmed != nil
+    lostVersion = confirmed.flatMap { $0.isEmpty ? nil : RecordVersion($0) }
   }
 }

@@ -48,7 +48,7 @@ extension Storage {
     StoreError(
       .pending,
       "\(count) writes of another user are pending: push them as that user, or export and drop them, before"
-        + " another one logs in.")
+        + " another one logs in. If the account is gone, make it again with its old id.")
   }
 
   /// Whether nothing has to be written for a claim. What can only be read and is nobody's is the claimant's.

@@ -46,12 +46,15 @@ extension Storage {
     try self.write(to: write.collection) { (db, change) throws(SQLiteError) in
       let base = theirs.bytes.map { String(decoding: $0, as: UTF8.self) }
       let revision = new == .unchanged ? write.revision : Identifier.revision()
+      let isChanged: Int64 = new == .unchanged ? 0 : 1
       try db.run(
         """
         UPDATE pending SET base = \(bind: base), base_checksum = kv_checksum(\(bind: base)),
         operation = \(bind: new.operation(of: write).number), revision = \(bind: revision),
         state = 0, remote = NULL, tried = NULL, condition = NULL,
-        replaces_unseen = \(bind: replacesUnseen ? 1 : 0) WHERE \(change.table.isUnchanged(write))
+        replaces_unseen = \(bind: replacesUnseen ? 1 : 0),
+        confirmed = iif(confirmed NOT NULL AND \(bind: isChanged), '', confirmed)
+        WHERE \(change.table.isUnchanged(write))
         """)
       guard db.changes > 0 else { return false }
       try Self.settleUnqueued(write.id, change.table, on: db)
@@ -136,9 +139,9 @@ extension Storage {
 
   /// What takes a write out of quarantine: the version that it met is what it changes from now on.
   static let releasing = """
-    state = 0, base = iif(state = 2 AND remote NOT NULL, nullif(remote, 'null'), base),
-    base_checksum = iif(state = 2 AND remote NOT NULL, kv_checksum(nullif(remote, 'null')), base_checksum),
-    operation = iif(state = 2 AND remote NOT NULL, max(operation, 2), operation), remote = NULL,
+    state = 0, base = iif(state >= 2 AND remote NOT NULL, nullif(remote, 'null'), base),
+    base_checksum = iif(state >= 2 AND remote NOT NULL, kv_checksum(nullif(remote, 'null')), base_checksum),
+    operation = iif(state >= 2 AND remote NOT NULL, max(operation, 2), operation), remote = NULL,
     condition = iif(state = 2, NULL, condition), replaces_unseen = iif(state = 2, 0, replaces_unseen)
     """
 }

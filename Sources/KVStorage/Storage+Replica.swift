@@ -14,7 +14,9 @@ extension Storage {
       throw StoreError(
         .proto, "An entity of the backend has no id (\(layout.format(of: collection).idText)).")
     }
-    return try write(to: collection, durably: false) { (db, change) throws(SQLiteError) in
+    let rule = resetRule.withLock { $0 }
+    let (result, lost) = try write(to: collection, durably: false) {
+      (db, change) throws(SQLiteError) in
       // Looked at once for all: nobody else writes while this transaction is open.
       let table = change.table
       let isGuarded = try Self.hasPending(table, db)
@@ -24,6 +26,7 @@ extension Storage {
       let mayBeDeleted = try Self.mayBeDeleted(table, now: change.now, on: db)
       let statement = try db.statement(isGuarded ? table.replaceUnlessPending : table.replace)
       try change.bindConstants(to: statement)
+      var lost = try LostVersions(change, rule.policy, since: mark, on: db)
       var result = ReplicaChange()
       for outline in outlines {
         guard let id = outline.id else { continue }
@@ -39,6 +42,7 @@ extension Storage {
         if mayBeDeleted, try Self.isDeleted(id, at: outline.version(in: bytes), change, on: db) {
           continue
         }
+        if try lost?.keep(outline, id, in: bytes, on: db) == true { continue }
         let body = UnsafeRawBufferPointer(rebasing: bytes[outline.range])
         try statement.bind(id, at: .id)
         try statement.bind(borrowedText: body, at: .body)
@@ -63,15 +67,20 @@ extension Storage {
           try Self.record(body, of: id, table: table, on: db)
         }
       }
-      return result
+      return (result, lost?.found ?? [])
     }
+    if !lost.isEmpty { rule.report(collection, lost) }
+    return result
   }
 
   package func forget(
     _ ids: [String], in collection: String, at known: RecordVersion?, since mark: RefreshMark?
   ) throws(StoreError) -> ReplicaChange {
-    try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
+    let rule = resetRule.withLock { $0 }
+    let (result, lost) = try write(to: collection, makingRoom: true) {
+      (db, change) throws(SQLiteError) in
       let table = change.table
+      var lost = try known == nil ? LostVersions(change, rule.policy, since: mark, on: db) : nil
       let laterRow = try db.statement(table.storedSince)
       var result = ReplicaChange()
       for id in ids {
@@ -87,6 +96,8 @@ extension Storage {
             continue
           }
         }
+        // The read that says so may be of other data than what was confirmed.
+        if try lost?.keepLost(id, .gone, on: db) == true { continue }
         let ours = try Self.knownVersion(of: id, table, on: db)
         if try Self.run(table.deleteUnlessPending, id, on: db) {
           result.count += 1
@@ -96,8 +107,10 @@ extension Storage {
         try Self.insertTombstone(
           id, known ?? ours, deleted: known, local: ours, change: change, on: db)
       }
-      return result
+      return (result, lost?.found ?? [])
     }
+    if !lost.isEmpty { rule.report(collection, lost) }
+    return result
   }
 
   package func release(

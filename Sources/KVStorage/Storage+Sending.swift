@@ -120,7 +120,8 @@ extension Storage {
     if try removeUnchanged(write, change.table, on: db) {
       // Here already, unless the deletion was not the queue's.
       _ = try run(change.table.delete, write.id, on: db)
-      return try insertTombstone(write.id, version, deleted: version, change: change, on: db)
+      return try insertTombstone(
+        write.id, version, deleted: version, confirmed: version, change: change, on: db)
     }
     if try rebase(write, nil, table: change.table, on: db) { return }
     let ours = try knownVersion(of: write.id, change.table, on: db)
@@ -167,7 +168,7 @@ extension Storage {
     let update = BoundSQL(
       """
       UPDATE pending SET operation = max(operation, 2), base = \(open: ()),
-      base_checksum = kv_checksum(\(openAgain: ())), tried = NULL, replaces_unseen = 0,
+      base_checksum = kv_checksum(\(openAgain: ())), tried = NULL, replaces_unseen = 0, confirmed = NULL,
       conditional = CASE conditional WHEN 2 THEN 0 WHEN 3 THEN 1 ELSE conditional END,
       condition = CASE conditional WHEN 2 THEN NULL
         WHEN 3 THEN nullif(json_extract(condition, '$."$and"[1]'), '{}') ELSE condition END

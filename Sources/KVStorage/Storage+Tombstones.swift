@@ -69,10 +69,11 @@ extension Storage {
   /// Notes that a version of an entity has gone, unless a write of it is pending. Of an older one than is known, or if it is
   /// not known which (nil), only that it went just now is noted. `deleted`: the version that a deletion is known to have
   /// removed or made; nil: what is known is that a read has not brought the entity. `local`: the version that was here; nil: none
-  /// was, or what is noted of it stays.
+  /// was, or what is noted of it stays. `confirmed`: what a deletion made here is known to have removed.
   static func insertTombstone(
     _ id: String, _ version: RecordVersion?, deleted: RecordVersion? = nil,
-    local: RecordVersion? = nil, change: Change, on db: borrowing Connection
+    local: RecordVersion? = nil, confirmed: RecordVersion? = nil, change: Change,
+    on db: borrowing Connection
   ) throws(SQLiteError) {
     let table = change.table
     let known = try version ?? deleted == nil ? nil : tombstoneVersions(id, table, on: db)
@@ -83,9 +84,10 @@ extension Storage {
     // Replacing makes it the latest.
     try db.run(
       """
-      INSERT OR REPLACE INTO gone (collection, id, version, deleted, local_version, sent, noted)
+      INSERT OR REPLACE INTO gone (collection, id, version, deleted, local_version, sent, noted, confirmed)
       SELECT \(bind: table.number), \(bind: id), \(newest), \(newestDeleted),
-        ifnull(\(bind: localText), g.local_version), g.sent, \(bind: change.now)
+        ifnull(\(bind: localText), g.local_version), g.sent, \(bind: change.now),
+        ifnull(\(bind: confirmed?.text), g.confirmed)
       FROM (SELECT 1)
       LEFT JOIN gone AS g ON g.collection = \(bind: table.number) AND g.id = \(bind: id)
       WHERE NOT EXISTS (SELECT 1 FROM pending WHERE \(table.isEntity(id)))

@@ -1,4 +1,4 @@
-internal import KVBase
+package import KVBase
 package import KVQuery
 internal import KVSQLite
 package import KVSync
@@ -19,6 +19,9 @@ package final class Storage: LocalStore {
   let ownership = Ownership()
   /// Tells observers that something was committed, here or in another process.
   let feed: ChangeFeed
+
+  /// What happens to data that the backend has confirmed and has no more.
+  package let resetRule = Monitor(BackendResetRule())
 
   /// Makes the id of an entity that comes without one.
   let makeId: @Sendable () -> String

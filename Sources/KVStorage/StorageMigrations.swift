@@ -183,5 +183,22 @@ package enum StorageMigrations {
         -- The version that was here last; NULL: unknown.
         ALTER TABLE gone ADD COLUMN local_version TEXT;
         """),
+    Database.Migration(
+      sql: """
+        -- Which data of the backend's was read last; NULL: the backend does not say.
+        ALTER TABLE collections ADD COLUMN epoch TEXT;
+        -- The generation of the first read that showed other data; 0: none. What was written before is of other data.
+        ALTER TABLE collections ADD COLUMN renewed INTEGER NOT NULL DEFAULT 0;
+        -- See BackendMoment.restored.
+        ALTER TABLE collections ADD COLUMN restored TEXT;
+        UPDATE collections SET epoch = (
+          SELECT epoch FROM requests WHERE collection = number AND epoch NOT NULL ORDER BY started DESC LIMIT 1);
+        -- The version that the backend had confirmed before it went back; empty: the write was changed since; NULL: none.
+        ALTER TABLE pending ADD COLUMN confirmed TEXT;
+        -- The last version that a deletion made here is known to have removed.
+        ALTER TABLE gone ADD COLUMN confirmed TEXT;
+        CREATE INDEX pending_kept ON pending (collection) WHERE state = 3;
+        CREATE INDEX gone_confirmed ON gone (collection) WHERE confirmed NOT NULL;
+        """),
   ]
 }

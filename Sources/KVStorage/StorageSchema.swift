@@ -57,7 +57,13 @@ package enum StorageSchema {
       -- That of the last purge: of what was written until then nobody knows whether the backend has had it.
       purged INTEGER NOT NULL DEFAULT 0,
       -- When the collection was last read from the backend, in milliseconds by our own clock; 0: never.
-      synced INTEGER NOT NULL DEFAULT 0);
+      synced INTEGER NOT NULL DEFAULT 0,
+      -- Which data of the backend's was read last; NULL: the backend does not say.
+      epoch TEXT,
+      -- The generation of the first read that showed other data; 0: none. What was written before is of other data.
+      renewed INTEGER NOT NULL DEFAULT 0,
+      -- See BackendMoment.restored.
+      restored TEXT);
 
     CREATE TABLE pending (
       n INTEGER PRIMARY KEY, collection INTEGER NOT NULL, id TEXT NOT NULL,
@@ -68,7 +74,7 @@ package enum StorageSchema {
       sent INTEGER NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0, error TEXT,
       -- What the entity was when it was first changed.
       base TEXT,
-      -- 0 waits to be sent, 1 refused for good, 2 conflict.
+      -- 0 waits to be sent, 1 refused for good, 2 conflict, 3 confirmed before the backend went back.
       state INTEGER NOT NULL DEFAULT 0,
       -- What the backend has of an entity whose write is set aside, as JSON; null: nothing; NULL: unknown.
       remote TEXT,
@@ -87,7 +93,10 @@ package enum StorageSchema {
       -- Not 0: the base is a version of others that the write replaces although no program has seen it. 1 when that is
       -- decided, 2 when it is sent, 3 when it is sent again, so that the first request may have replaced it.
       replaces_unseen INTEGER NOT NULL DEFAULT 0,
+      -- The version that the backend had confirmed before it went back; empty: the write was changed since; NULL: none.
+      confirmed TEXT,
       UNIQUE (collection, id));
+    CREATE INDEX pending_kept ON pending (collection) WHERE state = 3;
 
     CREATE TABLE requests (
       collection INTEGER NOT NULL, filter TEXT NOT NULL, fields TEXT NOT NULL,
@@ -139,8 +148,11 @@ package enum StorageSchema {
       deleted TEXT,
       -- The version that was here last; NULL: unknown.
       local_version TEXT,
+      -- The last version that a deletion made here is known to have removed.
+      confirmed TEXT,
       UNIQUE (collection, id));
     CREATE INDEX gone_sent ON gone (collection) WHERE sent NOT NULL;
+    CREATE INDEX gone_confirmed ON gone (collection) WHERE confirmed NOT NULL;
     -- The last 16,384 are enough; of those that may still arrive 10,000, for 30 days.
     CREATE TRIGGER gone_cut AFTER INSERT ON gone WHEN new.n % 1024 = 0 BEGIN
       DELETE FROM gone WHERE n <= new.n - 16384 AND sent IS NULL;

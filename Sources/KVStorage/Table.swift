@@ -48,6 +48,10 @@ final class Table: Sendable {
   let storedSince: SQL
   /// The body, if it is known which version that is.
   let getVersioned: SQL
+  /// The body of an entity without a pending write that was written before a mark, in a known version, and its generation.
+  let confirmedBefore: SQL
+  /// Which version of an entity that is not here a deletion made here removed before a mark.
+  let confirmedDeletion: SQL
   let delete: SQL
   let deleteUnlessPending: SQL
 
@@ -170,6 +174,16 @@ final class Table: Sendable {
       SELECT body FROM \(entities) WHERE id = \(Parameter.id)
       AND gen > (SELECT purged FROM collections WHERE number = \(number))
       """)
+    confirmedBefore = SQL(
+      """
+      SELECT body, gen FROM \(entities) WHERE id = \(Parameter.id)
+      AND gen > \(Parameter.generation) AND gen < \(Parameter.mark) AND NOT \(isPending)
+      """)
+    confirmedDeletion = SQL(
+      """
+      SELECT confirmed FROM gone WHERE \(isEntity) AND confirmed NOT NULL AND n <= \(Parameter.mark)
+      AND NOT EXISTS (SELECT 1 FROM \(entities) WHERE id = \(Parameter.id))
+      """)
     delete = SQL("DELETE FROM \(entities) WHERE id = \(Parameter.id)")
     deleteUnlessPending = SQL(
       "DELETE FROM \(entities) WHERE id = \(Parameter.id) AND NOT \(isPending)")
@@ -187,9 +201,9 @@ final class Table: Sendable {
       """
       WITH unseen AS (SELECT id FROM \(entities)
         WHERE abs(gen) < \(Parameter.generation) AND \(isSettled))
-      INSERT OR REPLACE INTO gone (collection, id, version, deleted, local_version, sent, noted)
+      INSERT OR REPLACE INTO gone (collection, id, version, deleted, local_version, sent, noted, confirmed)
       SELECT \(number), unseen.id, max(\(Parameter.version), ifnull(g.version, '')), g.deleted,
-        g.local_version, g.sent, \(Parameter.time)
+        g.local_version, g.sent, \(Parameter.time), g.confirmed
       FROM unseen LEFT JOIN gone AS g ON g.collection = \(number) AND g.id = unseen.id
       LIMIT \(Storage.Tombstones.maxCount)
       """)
@@ -211,6 +225,7 @@ final class Table: Sendable {
       revision = excluded.revision, changed = excluded.changed, state = 0, remote = NULL,
       conditional = iif(excluded.conditional, excluded.conditional, conditional),
       condition = iif(excluded.conditional, excluded.condition, condition),
+      confirmed = iif(confirmed NOT NULL, '', NULL),
       tried = \(Table.tried(with: "ifnull(excluded.base, 'null')"))
       """
     let collapsing = """

@@ -118,7 +118,8 @@ import Testing
   private func sorted(_ entities: [JSONValue]) -> [String] { entities.map(\.text).sorted() }
 
   private func reader(_ name: String, _ world: World) throws -> Reader {
-    let client = try world.member(name)
+    // What the server has lost is to go here, too.
+    let client = try world.member(name, ["onBackendReset": "accept"])
     let id = try JSONValue(parsing: client.activeUser())["_id"]?.stringValue
     return Reader(
       client: client, id: try #require(id), store: try client.store("notes", type: "sync", nil),

@@ -141,7 +141,12 @@ import Testing
       ALTER TABLE collections DROP COLUMN forgotten;
       ALTER TABLE collections DROP COLUMN purged;
       ALTER TABLE collections DROP COLUMN synced;
+      ALTER TABLE collections DROP COLUMN epoch;
+      ALTER TABLE collections DROP COLUMN renewed;
+      ALTER TABLE collections DROP COLUMN restored;
       DROP TABLE gone;
+      DROP INDEX pending_kept;
+      ALTER TABLE pending DROP COLUMN confirmed;
       DROP TABLE models;
       ALTER TABLE pending DROP COLUMN conditional;
       ALTER TABLE pending DROP COLUMN condition;

@@ -69,6 +69,22 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     }
   }
 
+  func noteEpoch(
+    _ moment: BackendMoment, in collection: String, from mark: RefreshMark
+  ) throws(StoreError) -> Bool {
+    try live { () throws(StoreError) in try real.noteEpoch(moment, in: collection, from: mark) }
+  }
+
+  func note(_ data: BackendData, in collection: String) throws(StoreError) {
+    try live { () throws(StoreError) in try real.note(data, in: collection) }
+  }
+
+  func keepLost(
+    _ lost: [(id: String, theirs: RemoteVersion)], in collection: String, from mark: RefreshMark
+  ) throws(StoreError) {
+    try live { () throws(StoreError) in try real.keepLost(lost, in: collection, from: mark) }
+  }
+
   func beginTransaction() throws(StoreError) -> any LocalTransaction {
     try live { () throws(StoreError) in try real.beginTransaction() }
   }

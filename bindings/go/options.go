@@ -138,6 +138,9 @@ type Options struct {
 	SharedDevice bool `json:"sharedDevice,omitempty"`
 	// PushAutomatically pushes pending writes by itself: after a save, when the network returns, and after a login.
 	PushAutomatically bool `json:"pushAutomatically,omitempty"`
+	// OnBackendReset says what happens to data that the backend has confirmed and has no more, because an older copy of its
+	// data was put back. The default is [KeepLost].
+	OnBackendReset BackendReset `json:"onBackendReset,omitempty"`
 	// Live, if false, forbids follows to use live data before the application has registered for it. The default is true.
 	Live *bool `json:"live,omitempty"`
 	// AutoIndex, if false, makes no index of local data without being asked for. The default is true.
@@ -146,6 +149,19 @@ type Options struct {
 	// Host.
 	AuthHost string `json:"authHost,omitempty"`
 }
+
+// A BackendReset says what happens to data that the backend has confirmed and has no more, because an older copy of its data was
+// put back.
+type BackendReset string
+
+const (
+	// KeepLost leaves it on the device, quarantined in the state [BackendWentBack], until the program decides.
+	KeepLost BackendReset = "keep"
+	// ResendLost sends it again, on the condition that the backend still has what it went back to.
+	ResendLost BackendReset = "resend"
+	// AcceptReset replaces it by what the backend has.
+	AcceptReset BackendReset = "accept"
+)
 
 // APIAuth is what requests to an API are allowed by. If several of its fields are set, DefaultAuth of the options has to say which
 // is the usual one, and the rules of the models (@auth) decide. A pointer to an empty token stands for the one that the token

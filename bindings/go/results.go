@@ -78,6 +78,9 @@ const (
 	Waiting    PendingState = "waiting"
 	Refused    PendingState = "refused"
 	InConflict PendingState = "conflict"
+	// BackendWentBack is the state of a change that the backend had confirmed before it went back to an older copy of its
+	// data: see [BackendReset].
+	BackendWentBack PendingState = "backendWentBack"
 )
 
 // A PendingWrite is a write that the backend has not confirmed.

@@ -48,7 +48,7 @@ func (s *Subscription) End(ctx context.Context, options ...Option) error {
 // A SyncEvent is an event of a client's synchronisation. Members that do not apply are zero.
 type SyncEvent struct {
 	// Event is "started", "progress", "finished", "offline", "online", "loggedOut", "quarantined", "overwritten",
-	// "discarded" or "conditionFailed". Later versions may add others.
+	// "discarded", "conditionFailed" or "backendWentBack". Later versions may add others.
 	Event string
 	// Task is a number that identifies the push, pull or sync.
 	Task int
@@ -68,6 +68,9 @@ type SyncEvent struct {
 	Remote json.RawMessage
 	// Local is what a write that was discarded, or whose condition failed, was to save. It is null if that was a deletion.
 	Local json.RawMessage
+	// Lost are the changes of a "backendWentBack" that the backend had confirmed. Resent says that they are sent again.
+	Lost   []LostVersion `json:"entities"`
+	Resent bool
 	// Active says whether the backend answers, IsEmpty whether no write waits.
 	Active, IsEmpty bool
 	// Collections are those that are read, in their order.
@@ -82,6 +85,17 @@ type SyncEvent struct {
 	Entity json.RawMessage
 	// Changes are the entities that came from the backend.
 	Changes []SyncChange
+}
+
+// A LostVersion is a change that the backend had confirmed before it went back to an older copy of its data.
+type LostVersion struct {
+	ID string `json:"id"`
+	// Operation is "delete" if a deletion was confirmed and the backend has the entity again, or else "update".
+	Operation string `json:"operation"`
+	// Version is the version that was confirmed; of a deletion, the one that it removed.
+	Version string `json:"version"`
+	// RemoteVersion is the version that the backend has now. It is empty if the backend has none.
+	RemoteVersion string `json:"remoteVersion"`
 }
 
 // ObserveSync calls receive for each event of the client's synchronisation: the start, progress and end of a push, pull

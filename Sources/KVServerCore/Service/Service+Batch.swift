@@ -20,7 +20,9 @@ extension Service {
       viewer = try self.viewer(call, name)
     }
     if let viewer { writes = writes.map { $0.flatMap { $0.allowed(to: viewer) } } }
-    return Self.answer(try perform(writes, for: call, in: name, check: Self.distinct))
+    var response = Self.answer(try perform(writes, for: call, in: name, check: Self.distinct))
+    response.headers += data
+    return response
   }
 
   /// Refuses what is not the first write of its entity: all versions of a transaction have one time, and no two

@@ -34,7 +34,9 @@ extension Service {
       let condition = try Self.precondition(call)
       let token = try Self.token(call)
       _ = try perform(.delete(id: id, if: condition, token: token), for: call, in: name)
-      return Response.json(200, ["count": 1])
+      var response = Response.json(200, ["count": 1])
+      response.headers += data
+      return response
     default:
       return try fetch(call, in: name, id: id) { (call) throws(ServerError) in
         try get(call, in: name, id: id)
@@ -162,6 +164,7 @@ extension Service {
     var response = Response.json(201, written.body)
     response.headers.append(("Location", location(call, "appdata", path: name, written.id)))
     response.headers.append(Self.revision(written.modified))
+    response.headers += data
     return response
   }
 
@@ -179,7 +182,9 @@ extension Service {
     if call.proven == nil, case .failure(let error)? = results.first(where: { $0.isRefused }) {
       throw error
     }
-    return MultiInsertAnswer.response(results)
+    var response = MultiInsertAnswer.response(results)
+    response.headers += data
+    return response
   }
 
   private func put(_ call: AuthenticatedRequest, _ name: String, id: String) throws(ServerError)
@@ -193,6 +198,7 @@ extension Service {
     else { throw ServerError(.internalErrorRetry) }
     var response = Response.json(written.isNew ? 201 : 200, written.body)
     response.headers.append(Self.revision(written.modified))
+    response.headers += data
     if written.isNew {
       response.headers.append(("Location", location(call, "appdata", path: name, id)))
     }
@@ -286,7 +292,16 @@ extension Service {
 
   /// When a read began, and which data it read: what "changed since" is asked with.
   func moment(_ start: Timestamp) -> [(name: String, value: String)] {
-    [("X-Kinvey-Request-Start", start.description), ("X-Kvstored-Data-Epoch", store.epoch)]
+    [("X-Kinvey-Request-Start", start.description)] + data
+  }
+
+  /// Which data the store has. Answers to writes have it too: a client that only writes notices a restore as well.
+  var data: [(name: String, value: String)] {
+    let epoch = ("X-Kvstored-Data-Epoch", store.epoch)
+    guard let restored = store.restored else { return [epoch] }
+    return [
+      epoch, ("X-Kvstored-Data-Restored", Timestamp(milliseconds: restored).description),
+    ]
   }
 
   static func check(collection name: String) throws(ServerError) {

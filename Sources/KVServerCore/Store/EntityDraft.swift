@@ -26,7 +26,9 @@ package struct EntityDraft: Sendable {
     hasClientID = wanted != nil || outline.id != nil
     id = wanted ?? outline.id ?? Identifier.object()
     try EntityID.check(id)
-    try Self.checkLocation(bytes, outline)
+    let known = try Self.known(bytes, outline)
+    try Self.checkLocation(known.location)
+    if let resent = known.resent { metadata["resent"] = .string(resent.description) }
     if let range = outline.permissions {
       acl = try ACL(parsing: UnsafeRawBufferPointer(rebasing: bytes[range]))
     }
@@ -69,25 +71,44 @@ package struct EntityDraft: Sendable {
   }
 
   /// Refuses a `_geoloc` that is not [longitude, latitude].
-  private static func checkLocation(
-    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline
-  ) throws(ServerError) {
-    let location: JSONValue?
-    do { location = try find("_geoloc", bytes, outline: outline) } catch {
-      throw ServerError(error)
-    }
+  private static func checkLocation(_ location: JSONValue?) throws(ServerError) {
     guard let location, !isLocation(location) else { return }
     throw ServerError(
       .parameterValueOutOfRange, "_geoloc must be [longitude, latitude] within -180…180 and -90…90")
   }
 
-  private static func find(
-    _ name: StaticString, _ bytes: UnsafeRawBufferPointer, outline: EntityOutline
-  ) throws(JSONError) -> JSONValue? {
-    var members = try MemberCursor(ByteScanner(bytes), at: outline.range.lowerBound)
+  /// What some members say: `_geoloc`, and in `_kmd` which lost version it is that a client sends again.
+  private static func known(
+    _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline
+  ) throws(ServerError) -> (location: JSONValue?, resent: Timestamp?) {
+    do throws(JSONError) {
+      var location: JSONValue?
+      var resent: Timestamp?
+      var members = try MemberCursor(ByteScanner(bytes), at: outline.range.lowerBound)
+      while let member = try members.next() {
+        if location == nil, members.isName(member.name, "_geoloc") {
+          location = try JSONValue(parsing: UnsafeRawBufferPointer(rebasing: bytes[member.value]))
+        } else if members.isName(member.name, "_kmd") {
+          resent = try Self.resent(bytes, member.value)
+        }
+      }
+      return (location, resent)
+    } catch {
+      throw ServerError(error)
+    }
+  }
+
+  private static func resent(
+    _ bytes: UnsafeRawBufferPointer, _ metadata: Range<Int>
+  ) throws(JSONError) -> Timestamp? {
+    guard bytes[metadata.lowerBound] == UInt8(ascii: "{") else { return nil }
+    let scanner = ByteScanner(bytes)
+    var members = try MemberCursor(scanner, at: metadata.lowerBound)
     while let member = try members.next() {
-      guard members.isName(member.name, name) else { continue }
-      return try JSONValue(parsing: UnsafeRawBufferPointer(rebasing: bytes[member.value]))
+      guard members.isName(member.name, "resend"), member.value.count > 2,
+        bytes[member.value.lowerBound] == UInt8(ascii: "\"")
+      else { continue }
+      return Timestamp(scanner.text(member.value.lowerBound + 1..<member.value.upperBound - 1))
     }
     return nil
   }

@@ -30,6 +30,10 @@ package protocol ServerStore: AnyObject, Sendable {
   /// remember is void.
   var epoch: String { get }
 
+  /// If the data was put back from a copy: a time in milliseconds. What was written until then was in the copy, unless it was
+  /// replaced or deleted before the copy was made. Of several copies, the earliest such time. Nil: it was not put back.
+  var restored: Int64? { get }
+
   /// The number of an app, made the first time.
   func app(_ key: String) throws(ServerError) -> Int64
 

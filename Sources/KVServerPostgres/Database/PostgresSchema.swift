@@ -232,5 +232,7 @@ enum PostgresSchema {
       ALTER TABLE session ADD COLUMN device bytea, ADD COLUMN address bytea, ADD COLUMN used int8
       """
     ],
+    // What was written until then was in the copy that was put back; NULL: none was. See `ServerStore.restored`.
+    ["ALTER TABLE kvstored ADD COLUMN restored int8"],
   ]
 }

@@ -29,6 +29,16 @@ public struct Configuration: Sendable {
     case normal
   }
 
+  /// What happens to data that the backend has confirmed and has no more, because it went back to an older copy of its data.
+  public enum BackendReset: String, Sendable {
+    /// It stays on the device, quarantined, until the program decides: see `PendingWrite.State.backendWentBack`.
+    case keep
+    /// It is sent again, on the condition that the backend still has what it went back to.
+    case resend
+    /// What the backend has replaces it.
+    case accept
+  }
+
   /// The key of the application on the backend, such as `kid_…`.
   public var appKey: String
   /// The backend that the client synchronises with.
@@ -48,6 +58,8 @@ public struct Configuration: Sendable {
   public var isSharedDevice = false
   /// Whether the client pushes pending writes by itself.
   public var pushesAutomatically = false
+  /// What happens to data that the backend has confirmed and has no more, because it went back to an older copy.
+  public var onBackendReset = BackendReset.keep
   /// Whether local data gets indexes where queries look at all entities again and again.
   public var makesIndexes = true
   /// The master secret of the application, for calls without a user. Do not ship it in programs.
@@ -87,6 +99,7 @@ public struct Configuration: Sendable {
       options["durability"] = .string(durability.rawValue)
       if isSharedDevice { options["sharedDevice"] = true }
       if pushesAutomatically { options["pushAutomatically"] = true }
+      if onBackendReset != .keep { options["onBackendReset"] = .string(onBackendReset.rawValue) }
       if !makesIndexes { options["autoIndex"] = false }
       return options
     }

@@ -24,6 +24,8 @@ public struct PendingWrite: Sendable, Equatable {
     case refused
     /// Quarantined: the backend has another version than the one that the change started from.
     case conflict
+    /// Quarantined: the backend had confirmed the change, and has gone back to an older copy of its data.
+    case backendWentBack
   }
 
   /// The id of the entity.
@@ -57,6 +59,7 @@ public struct PendingWrite: Sendable, Equatable {
       case .waiting: .waiting
       case .refused: .refused
       case .conflict: .conflict
+      case .backendWentBack: .backendWentBack
       }
     createdAt = Timestamp(write.createdAt)
     changedAt = Timestamp(write.changedAt)

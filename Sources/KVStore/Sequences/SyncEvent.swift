@@ -71,6 +71,10 @@ public enum SyncEvent: Sendable {
   /// A write on a condition was discarded, because the condition does not hold on the backend: the local entity is the
   /// backend's now. `local` is what was to be saved, as JSON; nil: a deletion.
   case conditionFailed(collection: String, id: String, local: [UInt8]?)
+  /// The backend went back to an older copy of its data. What it had confirmed of these entities is kept: see
+  /// `Configuration.onBackendReset`.
+  /// `isResent`: they are queued, to be sent again; else they wait for a decision.
+  case backendWentBack(collection: String, [LostVersion], isResent: Bool)
   /// An event of the synchronisation in the background: see `KVStoreClient.startSync`.
   case background(BackgroundEvent)
   /// Events were dropped because they were not read in time.
@@ -97,8 +101,30 @@ public enum SyncEvent: Sendable {
       self = .overwritten(collection: collection, id: id, remote: theirs)
     case .discarded(let collection, let id, let ours, let theirs):
       self = .discarded(collection: collection, id: id, local: ours, remote: theirs)
+    case .backendWentBack(let collection, let lost, let isQueued):
+      self = .backendWentBack(
+        collection: collection, lost.map(LostVersion.init), isResent: isQueued)
     case .conditionFailed(let collection, let id, let ours):
       self = .conditionFailed(collection: collection, id: id, local: ours)
+    }
+  }
+}
+
+extension SyncEvent {
+  /// A change that the backend had confirmed before it went back.
+  public struct LostVersion: Sendable, Equatable {
+    /// The id of the entity.
+    public let id: String
+    /// Whether the change is a deletion: the backend has the entity again.
+    public let isDeletion: Bool
+    /// The version that was confirmed; of a deletion, the one that it removed.
+    public let version: String
+    /// The version that the backend has now. Nil: it has none.
+    public let remoteVersion: String?
+
+    init(_ lost: KVSync.LostVersion) {
+      (id, isDeletion) = (lost.id, lost.isDeletion)
+      (version, remoteVersion) = (lost.version.text, lost.remoteVersion?.text)
     }
   }
 }

@@ -72,15 +72,17 @@ struct BackendEntity {
 }
 
 extension CollectionEngine {
-  /// What the backend has under these ids, as far as this user may see it. `deleted` receives what it says was deleted.
+  /// What the backend has under these ids, as far as this user may see it. `deleted` receives what it says was deleted, and
+  /// `moment` when it was asked, and which data it has.
   func backendEntities(
     _ ids: [String], _ remote: any Remote, call: Call,
-    deleted: (ChangeBatch.Deletion) -> Void = { _ in }
+    deleted: (ChangeBatch.Deletion) -> Void = { _ in },
+    moment: (BackendMoment) -> Void = { _ in }
   ) throws(StoreError) -> [RecordID: BackendEntity] {
     var found: [RecordID: BackendEntity] = [:]
     for some in ids.chunks(of: remote.limits.idsPerQuery) {
       try call.repeating { () throws(StoreError) in
-        _ = try remote.find(ids: Array(some), in: collection, call: call) {
+        let answer = try remote.find(ids: Array(some), in: collection, call: call) {
           (batch) throws(StoreError) in
           batch.deletions.forEach(deleted)
           for outline in batch.outlines {
@@ -89,6 +91,7 @@ extension CollectionEngine {
               [UInt8](batch.record(outline), or: StoreError.noMemory), format)
           }
         }
+        if let startedAt = answer.startedAt { moment(startedAt) }
       }
     }
     return found

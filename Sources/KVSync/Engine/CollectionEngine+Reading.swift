@@ -131,12 +131,18 @@ extension CollectionEngine {
       do throws(StoreError) {
         let entity = try remote.find(id: id, in: collection, call: call)
         let outline = try arrivals.accepted(entity, as: id)
-        try arrivals.store(entity, outline, in: local, of: reading)
+        if before != nil, try isOlder(outline.version(in: entity), than: id, local) {
+          // Another read may have brought the newer one, or the backend went back.
+          try Refresher(self, local, remote: remote, call: call).refresh([id])
+        } else {
+          try arrivals.store(entity, outline, in: local, of: reading)
+        }
         return (nil, true)
       } catch {
         guard error.kind == .notFound else { throw error }
-        if format.versionsOnlyRise {
-          // A later version may be here than the one that has gone: that is asked for.
+        if format.versionsOnlyRise || before != nil {
+          // A later version may be here than the one that has gone, or the backend has other data than when it was read: that
+          // is asked for.
           try Refresher(self, local, remote: remote, call: call).refresh([id])
           return (error, true)
         }
@@ -149,6 +155,16 @@ extension CollectionEngine {
         return (error, isCertain)
       }
     }
+  }
+
+  /// Whether a newer version of an entity is here than one that the backend shows.
+  private func isOlder(
+    _ theirs: RecordVersion?, than id: String, _ local: any LocalStore
+  ) throws(StoreError) -> Bool {
+    guard let theirs, let ours = try local.entity(id, in: collection, writtenSince: nil),
+      let version = format.version(of: ours)
+    else { return false }
+    return format.isOlder(theirs, than: version)
   }
 
   package func notFound(_ id: String) -> StoreError {

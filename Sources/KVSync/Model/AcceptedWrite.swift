@@ -9,6 +9,8 @@ package struct AcceptedWrite: Sendable, Equatable {
   package var deletion: RecordVersion?
   /// Whether the backend had another version, and merged the write with it.
   package var isMerged: Bool
+  /// Which data the backend had when it answered; nil: the answer does not say.
+  package var data: BackendData?
 
   package init(
     _ write: PendingWrite, stored: [UInt8]?, deletion: RecordVersion? = nil, isMerged: Bool = false

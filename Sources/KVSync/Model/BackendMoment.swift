@@ -7,10 +7,14 @@ package struct BackendMoment: Sendable {
   /// The epoch of the backend's data; nil: the backend does not say. Data that was restored from an older copy has another
   /// epoch, and a moment says nothing about it.
   package var epoch: String?
+  /// If the data was put back from a copy: what was written until then was in the copy, or had been replaced or deleted before
+  /// it was made. Nil: the backend does not say.
+  package var restored: String?
 
-  package init(_ text: String, epoch: String? = nil) {
+  package init(_ text: String, epoch: String? = nil, restored: String? = nil) {
     self.text = text
     self.epoch = epoch
+    self.restored = restored
   }
 
   /// Whether an answer that began at `other` is about the same data.
@@ -20,6 +24,28 @@ package struct BackendMoment: Sendable {
     case (let ours?, let theirs?): ours.hasSameBytes(as: theirs)
     default: false
     }
+  }
+}
+
+extension BackendMoment {
+  /// Which data was read; nil: the backend does not say.
+  package var data: BackendData? { epoch.map { BackendData(epoch: $0, restored: restored) } }
+}
+
+/// Which data a backend has: an answer to a write says it too.
+package struct BackendData: Sendable, Equatable {
+  /// See `BackendMoment.epoch`.
+  package var epoch: String
+  /// See `BackendMoment.restored`.
+  package var restored: String?
+
+  package init(epoch: String, restored: String? = nil) {
+    self.epoch = epoch
+    self.restored = restored
+  }
+
+  package func isSame(as other: BackendData?) -> Bool {
+    other.map { epoch.hasSameBytes(as: $0.epoch) } ?? false
   }
 }
 

@@ -28,6 +28,10 @@ package protocol Outbox: AnyObject, Sendable {
   /// `stored` becomes its base. One transaction for all.
   func confirm(_ done: [AcceptedWrite]) throws(StoreError)
 
+  /// Notes which data the backend has, as an answer to a write says: what it confirms from now on is of these data, what is here
+  /// already and was confirmed is of those that it had before.
+  func note(_ data: BackendData, in collection: String) throws(StoreError)
+
   /// The backend refused these, or no answer came: their error is kept with the row.
   func recordFailure(_ failed: [(write: PendingWrite, error: StoreError)]) throws(StoreError)
 

@@ -25,6 +25,8 @@ package struct PendingWrite: Sendable, Equatable {
     case refused
     /// Set aside: the backend has another version than the one that it changes.
     case conflict
+    /// Set aside: the backend had confirmed it, and has gone back to an older copy of its data.
+    case backendWentBack
   }
 
   package var collection: String
@@ -51,6 +53,10 @@ package struct PendingWrite: Sendable, Equatable {
   package var isConditional = false
   /// The filter that the backend's entity has to match as well, as JSON.
   package var condition: String?
+  /// Whether the backend had confirmed what it sends, or what that was made of, and went back.
+  package var wasConfirmed = false
+  /// The version that it sends again, or of a deletion the one that was deleted; nil: it was changed since, or is no such write.
+  package var lostVersion: RecordVersion?
 
   package init(
     collection: String, id: String, operation: Operation, revision: Int64, order: Int64,

@@ -12,14 +12,17 @@ package struct RecordBatch {
   package private(set) var outlines: [EntityOutline]
   /// What the answer says was deleted, whether a query would have selected it or not.
   package let deletions: [ChangeBatch.Deletion]
+  /// When the backend evaluated the answer, and which data it read; nil: it does not say before the end of the answer.
+  package var moment: BackendMoment?
 
   package init(
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline],
-    deletions: [ChangeBatch.Deletion] = []
+    deletions: [ChangeBatch.Deletion] = [], moment: BackendMoment? = nil
   ) {
     self.bytes = bytes
     self.outlines = outlines
     self.deletions = deletions
+    self.moment = moment
   }
 
   package var count: Int { outlines.count }
@@ -35,7 +38,7 @@ package struct RecordBatch {
   ) throws(StoreError) -> RecordBatch {
     var kept: [EntityOutline] = []
     for outline in outlines where try isWanted(record(outline)) { kept.append(outline) }
-    return RecordBatch(bytes, kept, deletions: deletions)
+    return RecordBatch(bytes, kept, deletions: deletions, moment: moment)
   }
 
   /// Throws `.proto` if one of its records has no id.

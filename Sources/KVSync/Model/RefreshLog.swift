@@ -35,6 +35,18 @@ package protocol RefreshLog: AnyObject, Sendable {
   /// Makes the next reads of changes begin at this moment, as the backend writes it, if they would begin later.
   func reviseRequests(in collection: String, to moment: String) throws(StoreError)
 
+  /// Notes which data of the backend's an answer is of. True: entities may be here that the backend confirmed when it had
+  /// other data, and the application wants them kept.
+  func noteEpoch(
+    _ moment: BackendMoment, in collection: String, from mark: RefreshMark
+  ) throws(StoreError) -> Bool
+
+  /// Keeps those of some entities that the backend confirmed before `mark`, when it had other data, and that it has
+  /// lost: it has none, or an older version, or one that was made after an older one was put back.
+  func keepLost(
+    _ lost: [(id: String, theirs: RemoteVersion)], in collection: String, from mark: RefreshMark
+  ) throws(StoreError)
+
   /// Forgets one record, or all of the collection.
   func forgetRequest(_ key: RequestKey?, in collection: String) throws(StoreError)
 }

@@ -55,6 +55,11 @@ import Testing
     #expect(try delta(lost, on: again, as: ana) == 400)
     #expect(try delta(now, on: again, as: ana) == 200)
     #expect(now.epoch != lost.epoch)
+    guard way != .aside else { return }
+    // What the copy has was written until then, and what it lacks later.
+    let restored = try #require(now.restored)
+    #expect(restored >= first.newest && restored < lost.newest)
+    #expect(lost.restored == nil)
   }
 
   @Test("is what the administrator says is one") func stated() throws {
@@ -100,17 +105,39 @@ import Testing
     }
   }
 
+  @Test("is named in the answers to writes as in those to reads") func writes() throws {
+    let server = try start()
+    let ana = try server.user("ana")
+    let epoch = try #require(try save("a", on: server, as: ana)).epoch
+    let writes: [(method: String, target: String, body: String?)] = [
+      ("POST", path, #"{"_id":"b"}"#), ("POST", path, #"[{"_id":"c"},{"_id":"d"}]"#),
+      ("PUT", path + "/b", "{}"), ("DELETE", path + "/b", nil),
+      ("POST", path + "/_batch", #"[{"method":"PUT","id":"e","entity":{}}]"#),
+    ]
+    for write in writes {
+      let answer = try server.send(as: ana, write.method, write.target, body: write.body)
+      #expect((200..<300).contains(answer.status), "\(write)")
+      #expect(answer.headers["x-kvstored-data-epoch"] == epoch, "\(write)")
+    }
+  }
+
   // MARK: Parts
 
   private struct Moment {
     var start: String
     var epoch: String
+    var restored: String?
+    /// The latest version that the answer has.
+    var newest: String
 
     init?(_ answer: HTTPAnswer) {
       guard let start = answer.headers["x-kinvey-request-start"],
         let epoch = answer.headers["x-kvstored-data-epoch"]
       else { return nil }
       (self.start, self.epoch) = (start, epoch)
+      restored = answer.headers["x-kvstored-data-restored"]
+      let entities = (try? JSONValue(parsing: answer.body))?.arrayValue ?? []
+      newest = entities.compactMap { $0["_kmd"]?["lmt"]?.stringValue }.max() ?? ""
     }
   }
 

@@ -103,7 +103,8 @@ import Testing
     if let address = try TestStorage.address(for: directory.path) {
       for sql in [
         "ALTER TABLE session DROP COLUMN device, DROP COLUMN address, DROP COLUMN used",
-        "UPDATE kvstored SET version = version - 1",
+        "ALTER TABLE kvstored DROP COLUMN restored",
+        "UPDATE kvstored SET version = version - 2",
       ] as [KVServerPostgres.SQL] {
         _ = try PostgresConnection(to: address, setup: sql)
       }
@@ -119,7 +120,8 @@ import Testing
         ALTER TABLE session DROP COLUMN device;
         ALTER TABLE session DROP COLUMN address;
         ALTER TABLE session DROP COLUMN used;
-        PRAGMA user_version = \(SQLiteSchema.migrations.count - 1);
+        ALTER TABLE clock DROP COLUMN restored;
+        PRAGMA user_version = \(SQLiteSchema.migrations.count - 2);
         """)
     }
     database.close()

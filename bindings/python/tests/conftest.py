@@ -27,7 +27,7 @@ APP_SECRET = "secret_test"
 APP = f"{APP_KEY}:{APP_SECRET}"
 _numbers = itertools.count(1)
 #: The fixtures that start a server.
-SERVERS = {"server", "own_server"}
+SERVERS = {"server", "own_server", "three_devices"}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -47,6 +47,10 @@ struct PageIngestor {
   func store(_ batch: RecordBatch, _ refreshed: inout Refreshed) throws(StoreError) {
     refreshed.removed += try forget(known: batch.deletions)
     guard batch.count > 0 else { return }
+    if let moment = batch.moment, let mark = reading.mark {
+      // Before anything is replaced that the backend had when it had other data.
+      _ = try local.noteEpoch(moment, in: engine.collection, from: mark)
+    }
     refreshed.pulled += try refresher.arrivals.store(
       batch.bytes, batch.outlines, in: local, of: reading)
     refreshed.received += batch.count
@@ -180,9 +184,33 @@ extension PageIngestor {
     let key = RequestKey(filter: query.filterText, fields: "")
     if !query.isPaged { try refresher.recheckSettled(during: reading, of: query) }
     if isComplete { try refetchHeld(query, key, from: mark) }
+    if isComplete, let startedAt,
+      try local.noteEpoch(startedAt, in: engine.collection, from: mark)
+    {
+      try keepLost(query, from: mark)
+    }
     return try local.finishRefresh(
       of: engine.collection, from: mark, deletingUnseen: isComplete ? query.selection : nil,
       recording: isComplete ? startedAt.map { (key, $0) } : nil)
+  }
+
+  /// Keeps what the backend confirmed when it had other data, and has not, or older. What only does not match the query any
+  /// more is not lost.
+  private func keepLost(_ query: Query, from mark: RefreshMark) throws(StoreError) {
+    let isOfAll = query.matcher == nil
+    var order: Int64 = 0
+    while true {
+      let unseen = try local.unseen(
+        query.selection, from: mark, in: engine.collection, after: order, limit: Self.pageSize,
+        within: call.budget)
+      guard let last = unseen.last else { return }
+      order = last.order
+      let ids = unseen.map(\.id)
+      let found = isOfAll ? [:] : try engine.backendEntities(ids, remote, call: call)
+      try local.keepLost(
+        ids.map { ($0, found[RecordID($0)].map { .entity($0.bytes) } ?? .gone) },
+        in: engine.collection, from: mark)
+    }
   }
 
   private func refetchHeld(

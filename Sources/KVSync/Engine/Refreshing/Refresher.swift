@@ -123,9 +123,14 @@ struct Refresher {
     return try fence.reading(since: mark) { (again) throws(StoreError) in
       var gone = Dictionary(
         ids.map { (RecordID($0), ChangeBatch.Deletion(id: $0)) }, uniquingKeysWith: { $1 })
+      var moment: BackendMoment?
       let found = try engine.backendEntities(ids, remote, call: call) {
         gone[RecordID($0.id)] = $0
+      } moment: {
+        moment = $0
       }
+      // Before anything goes that the backend had when it had other data.
+      if let moment { _ = try local.noteEpoch(moment, in: collection, from: mark) }
       for (id, entity) in found {
         let outline = try arrivals.accepted(entity.bytes, as: id.text)
         if let wanted {

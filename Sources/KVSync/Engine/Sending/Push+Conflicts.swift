@@ -68,7 +68,7 @@ extension Push {
         && (!backendDecides || tried[RecordID($0.write.id)] != nil || $0.deletesUnseen)
     }
     guard !asked.isEmpty else { return (ready, []) }
-    let theirs = try engine.backendEntities(asked.map(\.write.id), remote, call: call)
+    let theirs = try backendEntities(asked.map(\.write.id))
     var conflicts: [Conflicted] = []
     var rest: [OutgoingWrite] = []
     for sent in ready {
@@ -96,7 +96,7 @@ extension Push {
   mutating func settle(_ conflicts: [Conflicted]) throws(StoreError) -> [PendingWrite] {
     guard !conflicts.isEmpty else { return [] }
     let unknown = conflicts.filter { $0.theirs == nil }.map(\.sent.write.id)
-    let found = try engine.backendEntities(unknown, remote, call: call)
+    let found = try backendEntities(unknown)
     var round = Round()
     var replaced: [Replaced] = []
     var again: [PendingWrite] = []
@@ -118,15 +118,18 @@ extension Push {
       // The condition of what was merged has held.
       let strategy = conflict.isMerged ? call.conflicts : call.conflicts.holding(write)
       var decision = try meeting.decision(strategy)
+      if decision.verdict == .open, let newest = engine.format.newest(of: write, and: theirs) {
+        decision = newest
+      }
       if decision.lost == .ours, call.keepsDiscarded { decision = .init(.open) }
       if conflict.sent.mayHaveReplaced { tellOverwritten(write) }
       switch decision.verdict {
       case .done:
-        round.confirmed.append(AcceptedWrite(write, stored: theirs.bytes))
+        round.confirmed.append(noted(AcceptedWrite(write, stored: theirs.bytes)))
         if decision.lost == .ours { tellDiscarded(write, conflict.sent.body, for: theirs) }
       case .take:
         // A condition that did not hold is told also where the same is there.
-        let isLoss = decision.lost != nil || write.isConditional
+        let isLoss = decision.lost != nil || write.isConditional && !write.wasConfirmed
         replaced.append(Replaced(sent: conflict.sent, theirs: theirs, isLoss: isLoss))
       case .overwrite, .again:
         let change: RebasedChange =
@@ -155,7 +158,7 @@ extension Push {
     -> Bool
   {
     let sent = conflict.sent
-    guard sent.write.isConditional else { return false }
+    guard sent.write.isConditional, !sent.write.wasConfirmed else { return false }
     let isFirst =
       sent.write.attempts == 1 && sent.write.isAsFirstSent && !conflict.refusal.followsFailure
     if isFirst { return true }
@@ -207,7 +210,9 @@ extension OutgoingWrite {
 extension ConflictStrategy {
   /// What happens to one write: what was made on a condition replaces nothing else, and is not merged with it.
   fileprivate func holding(_ write: PendingWrite) -> ConflictStrategy {
-    switch self {
+    // What the backend had confirmed is not given up for what it went back to.
+    if write.wasConfirmed { return .optimistic }
+    return switch self {
     case .clientWins, .merge: write.isConditional ? .optimistic : self
     case .automerge: write.isConditional ? .serverWins : self
     case .serverWins, .optimistic, .handler: self

@@ -24,6 +24,8 @@ struct Push {
   private var alone: Set<RecordID> = []
   /// Why the rest is not worth trying.
   private var stopped: StoreError?
+  /// Which data the backend had when it answered last.
+  private let answered = Monitor<BackendData?>(nil)
   /// So often what was held up or was overtaken is sent again.
   private static let maxRounds = 5
   /// How many writes are read at once: what they need in memory follows from those before.
@@ -119,7 +121,8 @@ struct Push {
   ) throws(StoreError) -> [PendingWrite] {
     for sent in outgoing { overwriting[RecordID(sent.write.id)] = sent.replaced }
     let (ready, conflicts) = try conditioned(outgoing, isLast: isLast)
-    let batches = PushBatch.batches(of: ready, remote.limits, alone: alone)
+    let batches = PushBatch.batches(
+      of: ready.map { $0.resending(engine.format) }, remote.limits, alone: alone)
     return try settle(conflicts) + send(batches)
   }
 
@@ -162,6 +165,7 @@ struct Push {
     var sending = call.sending(
       batches.lazy.flatMap(\.writes).map { ($0.write.id, $0.write.revision) })
     sending.cancellation = stop
+    sending.answered = { [answered] data in answered.withLock { $0 = data } }
     var round = Round()
     call.cancellation.notifying {
       stop.cancel()
@@ -202,7 +206,15 @@ struct Push {
   private mutating func settle(_ confirmed: [AcceptedWrite]) throws(StoreError) {
     try engine.sendGate.fence.settling(confirmed.map(\.write.id)) {
       () throws(StoreError) in
-      try local.confirm(confirmed)
+      var rest = confirmed[...]
+      while let data = rest.first?.data {
+        // Before anything of these data is here: what is here is of those that the backend had before.
+        try local.note(data, in: engine.collection)
+        let some = rest.prefix { data.isSame(as: $0.data) }
+        try local.confirm(Array(some))
+        rest = rest[some.endIndex...]
+      }
+      if !rest.isEmpty { try local.confirm(Array(rest)) }
     }
     engine.releaseUnkept(confirmed.map(\.write.id))
     pushed += confirmed.count
@@ -250,7 +262,7 @@ struct Push {
     _ result: Result<AcceptedWrite, StoreError>, of sent: OutgoingWrite, round: inout Round
   ) {
     do throws(StoreError) {
-      let accepted = try result.get()
+      let accepted = noted(try result.get())
       if let stored = accepted.stored {
         _ = try engine.arrivals.accepted(stored, as: sent.write.id)
       }
@@ -275,6 +287,20 @@ struct Push {
     }
   }
 
+  /// A write as the backend's last answer shows it.
+  func noted(_ write: AcceptedWrite) -> AcceptedWrite {
+    var write = write
+    write.data = answered.withLock { $0 }
+    return write
+  }
+
+  /// What the backend has under these ids.
+  func backendEntities(_ ids: [String]) throws(StoreError) -> [RecordID: BackendEntity] {
+    try engine.backendEntities(
+      ids, remote, call: call,
+      moment: { [answered] moment in answered.withLock { $0 = moment.data } })
+  }
+
   func fail(_ write: PendingWrite, _ error: StoreError, round: inout Round) {
     var error = error
     error.id = write.id
@@ -291,7 +317,7 @@ struct Push {
     _ duplicates: [(sent: OutgoingWrite, refusal: StoreError)]
   ) throws(StoreError) -> [PendingWrite] {
     guard !duplicates.isEmpty else { return [] }
-    let theirs = try engine.backendEntities(duplicates.map(\.sent.write.id), remote, call: call)
+    let theirs = try backendEntities(duplicates.map(\.sent.write.id))
     var round = Round()
     var met: [Conflicted] = []
     var again: [PendingWrite] = []
@@ -308,7 +334,7 @@ struct Push {
         continue
       }
       if try isDone(sent, existing) {
-        round.confirmed.append(AcceptedWrite(sent.write, stored: existing.bytes))
+        round.confirmed.append(noted(AcceptedWrite(sent.write, stored: existing.bytes)))
       } else {
         try local.turnIntoUpdate(id, in: engine.collection)
         if let write = try local.pending(id, in: engine.collection)?.write { again.append(write) }

@@ -145,6 +145,11 @@ class ClientOptions(CallOptions, total=False):
     shared_device: bool
     #: Whether follows may use live data before the application registers for it; default: true.
     live: bool
+    #: What happens to data that the backend has confirmed and has no more, because an older copy of
+    #: its data was put back: it stays here, quarantined; it is sent again on the condition that the
+    #: backend still has what it went back to; or what the backend has replaces it; default:
+    #: `"keep"`.
+    on_backend_reset: Literal["keep", "resend", "accept"]
     #: Pending writes are pushed by themselves: after a save, when the network is back, after a
     #: login, and otherwise after growing pauses; of several processes with the same data, one
     #: pushes.

@@ -24,7 +24,7 @@ else:
     E = TypeVar("E")
 
 Operation = Literal["create", "update", "delete"]
-PendingState = Literal["waiting", "refused", "conflict"]
+PendingState = Literal["waiting", "refused", "conflict", "backendWentBack"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,10 @@ class PendingWrite:
     changed_at: datetime
     attempts: int
     last_error: KVError | None
-    #: A write is "waiting" until a push has sent it. A write that is "refused" or in "conflict" is
-    #: quarantined: it is not sent again until it is retried, edited, reverted, dropped or changed.
+    #: A write is "waiting" until a push has sent it. A write that is "refused", in "conflict" or
+    #: "backendWentBack" (what the backend had confirmed before it went back to an older copy of its
+    #: data) is quarantined: it is not sent again until it is retried, edited, reverted, dropped or
+    #: changed.
     state: PendingState
     #: The filter that the backend's entity has to match when the write is sent, if there is one.
     condition: Mapping[str, Any] | None
@@ -187,7 +189,7 @@ class SyncEvent:
     """An event of a client's synchronisation. Members that do not apply are None."""
 
     #: "started", "progress", "finished", "offline", "online", "loggedOut", "quarantined",
-    #: "overwritten", "discarded", "conditionFailed"; others may follow.
+    #: "overwritten", "discarded", "conditionFailed", "backendWentBack"; others may follow.
     event: str
     #: The number of the push, pull or sync that the event belongs to.
     task: int | None = None

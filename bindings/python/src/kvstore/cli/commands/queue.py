@@ -19,7 +19,7 @@ from ..parameters import Group, collection_argument, complete_collection, yes_op
 from ..settings import Settings, entity_from, names_of_collections, pass_settings
 
 _COLUMNS = ["collection", "id", "operation", "state", "attempts", "changedAt", "error"]
-_STATES = ("waiting", "refused", "conflict")
+_STATES = ("waiting", "refused", "conflict", "backendWentBack")
 
 state_option = click.option(
     "--state", type=click.Choice(_STATES), help="Only the writes in this state."
@@ -34,7 +34,8 @@ def pending(context: click.Context) -> None:
     """List the pending writes; retry, edit, revert and drop them.
 
     A write waits until a push has sent it. It is quarantined if the backend has refused it for
-    good, or if it is in a conflict that nobody has decided.
+    good, if it is in a conflict that nobody has decided, or if the backend had confirmed it and
+    went back to an older copy of its data.
     """
     if context.invoked_subcommand is None:
         context.invoke(list_)
@@ -95,11 +96,15 @@ def detail_row(write: PendingDetail[Any]) -> dict[str, Any]:
 @collection_argument
 @ids_argument
 @all_option
+@state_option
 @pass_settings
-def retry(settings: Settings, collection: str, ids: tuple[str, ...], everything: bool) -> int:
+def retry(
+    settings: Settings, collection: str, ids: tuple[str, ...], everything: bool, state: str | None
+) -> int:
     """Send writes now. After a conflict, they replace the version on the backend."""
     with settings.collection(collection, online=True) as store:
-        return _each(settings, store, ids, everything, store.pending.retry, "sent")
+        chosen = _chosen(store, ids, everything, state)
+        return _each(settings, chosen, store.pending.retry, "sent")
 
 
 @pending.command("edit")
@@ -128,15 +133,22 @@ def _edited(store: Store, id: str) -> str:
 @collection_argument
 @ids_argument
 @all_option
+@state_option
 @yes_option
 @pass_settings
 def revert(
-    settings: Settings, collection: str, ids: tuple[str, ...], everything: bool, yes: bool
+    settings: Settings,
+    collection: str,
+    ids: tuple[str, ...],
+    everything: bool,
+    state: str | None,
+    yes: bool,
 ) -> int:
     """Drop writes, and restore the backend's versions of the entities."""
     with settings.collection(collection) as store:
-        confirm(f"Undo {_words(store, ids, everything)} of {collection}?", yes or not everything)
-        return _each(settings, store, ids, everything, store.pending.revert, "reverted")
+        chosen = _chosen(store, ids, everything, state)
+        confirm(f"Undo {_words(chosen)} of {collection}?", yes or not everything)
+        return _each(settings, chosen, store.pending.revert, "reverted")
 
 
 @pending.command("drop")
@@ -150,12 +162,24 @@ def drop(
 ) -> int:
     """Drop writes. The local entities stay as they are."""
     with settings.collection(collection) as store:
-        confirm(f"Forget {_words(store, ids, everything)} of {collection}?", yes or not everything)
-        return _each(settings, store, ids, everything, store.pending.drop, "dropped")
+        chosen = _chosen(store, ids, everything)
+        confirm(f"Forget {_words(chosen)} of {collection}?", yes or not everything)
+        return _each(settings, chosen, store.pending.drop, "dropped")
 
 
-def _words(store: Store, ids: tuple[str, ...], everything: bool) -> str:
-    return counted(len(store.pending) if everything else len(ids), "pending write")
+def _chosen(
+    store: Store, ids: tuple[str, ...], everything: bool, state: str | None = None
+) -> list[str]:
+    """Return the ids that were named, or those of all writes, of one state if one is given."""
+    if bool(ids) == everything or (ids and state is not None):
+        raise Failure("Give the ids of the writes, or --all.", Exit.USAGE)
+    if not everything:
+        return list(ids)
+    return [write.id for write in store.pending if state is None or write.state == state]
+
+
+def _words(chosen: list[str]) -> str:
+    return counted(len(chosen), "pending write")
 
 
 def confirm(question: str, yes: bool) -> None:
@@ -168,18 +192,8 @@ def confirm(question: str, yes: bool) -> None:
         raise Failure("Nothing was changed.")
 
 
-def _each(
-    settings: Settings,
-    store: Store,
-    ids: tuple[str, ...],
-    everything: bool,
-    action: Callable[[str], object],
-    done: str,
-) -> int:
-    """Run an action for each of the named writes; continue after a failure."""
-    if bool(ids) == everything:
-        raise Failure("Give the ids of the writes, or --all.", Exit.USAGE)
-    chosen = [write.id for write in store.pending] if everything else list(ids)
+def _each(settings: Settings, chosen: list[str], action: Callable[[str], object], done: str) -> int:
+    """Run an action for each of the chosen writes; continue after a failure."""
     failures: list[KVError] = []
     for id in chosen:
         try:

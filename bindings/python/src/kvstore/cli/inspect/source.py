@@ -135,7 +135,7 @@ def words_about(write: PendingDetail[Entity]) -> str:
         facts = {"error": str(write.last_error), **_answer_of(write.last_error)}
         width = max(map(len, facts))
         parts.append("\n".join(f"{name:<{width}}  {fact}" for name, fact in facts.items()))
-    is_conflict = write.state == "conflict"
+    is_conflict = write.state in ("conflict", "backendWentBack")
     if is_conflict:
         parts.append(_DECISIONS)
     versions = {"ours": write.entity, "base": write.base, "theirs": write.remote}

@@ -1,0 +1,73 @@
+internal import KVBase
+internal import KVSQLite
+package import KVSync
+
+/// Which data of the backend's a collection is of, and what is kept of data that the backend has no more.
+extension Storage {
+  package func noteEpoch(
+    _ moment: BackendMoment, in collection: String, from mark: RefreshMark
+  ) throws(StoreError) -> Bool {
+    guard let data = moment.data else { return false }
+    let keeps = resetRule.withLock { $0.policy } != .accept
+    return try note(data, in: collection, renewedAt: mark.generation) > 0 && keeps
+  }
+
+  package func note(_ data: BackendData, in collection: String) throws(StoreError) {
+    _ = try note(data, in: collection, renewedAt: nil)
+  }
+
+  /// Gives the generation whose older rows are of other data; 0: none is. `renewedAt` nil: of what is here already.
+  private func note(
+    _ data: BackendData, in collection: String, renewedAt generation: Int64?
+  ) throws(StoreError) -> Int64 {
+    let known = try read(from: collection) { (db, table) throws(SQLiteError) in
+      try Self.known(table, on: db)
+    }
+    if let known, data.isSame(as: known.data) { return known.renewed }
+    return try write(to: collection) { (db, change) throws(SQLiteError) in
+      let known = try Self.known(change.table, on: db)
+      if let known, data.isSame(as: known.data) { return known.renewed }
+      var renewed = known?.renewed ?? 0
+      // Of a collection of which nothing is noted, what is here may be of data that were there before a copy was put back.
+      if known?.data != nil || data.restored != nil {
+        let since =
+          if let generation { generation } else {
+            try catalog.raiseGeneration(of: collection, on: db)
+          }
+        // A read that began before that has seen older data.
+        guard since >= renewed else { return renewed }
+        renewed = since
+      }
+      try db.run(
+        """
+        UPDATE collections SET epoch = \(bind: data.epoch), renewed = \(bind: renewed),
+          restored = \(bind: data.restored)
+        WHERE number = \(bind: change.table.number)
+        """)
+      return renewed
+    }
+  }
+
+  package func keepLost(
+    _ lost: [(id: String, theirs: RemoteVersion)], in collection: String, from mark: RefreshMark
+  ) throws(StoreError) {
+    let rule = resetRule.withLock { $0 }
+    let found = try write(to: collection) { (db, change) throws(SQLiteError) in
+      guard var kept = try LostVersions(change, rule.policy, since: mark, on: db) else {
+        return [LostVersion]()
+      }
+      for one in lost { _ = try kept.keepLost(one.id, one.theirs, on: db) }
+      return kept.found
+    }
+    if !found.isEmpty { rule.report(collection, found) }
+  }
+
+  private static func known(
+    _ table: Table, on db: borrowing Connection
+  ) throws(SQLiteError) -> (data: BackendData?, renewed: Int64)? {
+    let statement = try db.statement(
+      "SELECT epoch, renewed FROM collections WHERE number = \(bind: table.number)")
+    guard try statement.step() else { return nil }
+    return (statement.text(0).map { BackendData(epoch: $0) }, statement.int64(1))
+  }
+}
