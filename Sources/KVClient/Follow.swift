@@ -140,7 +140,8 @@ extension DataStore {
       listen: { [self] (receive, cancellation) throws(StoreError) in
         let live = try context.live.get()
         guard try context.registerLive(cancellation) else { return nil }
-        return try live.subscribe(to: .collection(engine.collection), receive)
+        return try live.subscribe(
+          to: .collection(engine.collection), hears: engine.note, receive)
       },
       apply: { [engine] (change) throws(StoreError) in
         try engine.apply(change, matching: matcher)

@@ -67,14 +67,15 @@ final class LiveData: Sendable {
     return registered
   }
 
-  /// Listens to a topic. Throws `.misuse` while the user is not registered.
+  /// Listens to a topic. Throws `.misuse` while the user is not registered. `hears`: see `LiveFeed.subscribe`.
   func subscribe(
-    to topic: LiveTopic, _ receive: @escaping @Sendable (LiveEvent) -> Void
+    to topic: LiveTopic, hears: @escaping @Sendable (BackendData) -> Void = { _ in },
+    _ receive: @escaping @Sendable (LiveEvent) -> Void
   ) throws(StoreError) -> LiveSubscription {
     guard let feed = state.withLock({ $0.parts?.feed }) else {
       throw StoreError(.misuse, "The user is not registered for live data.")
     }
-    return LiveSubscription(feed, try feed.subscribe(to: topic, receive))
+    return LiveSubscription(feed, try feed.subscribe(to: topic, hears: hears, receive))
   }
 
   /// Nobody is told anything any more when this returns.
@@ -235,7 +236,7 @@ extension DataStore {
         .unsupported, "A network store has no local data: leave out \"liveToLocal\".")
     }
     let engine = self.engine
-    return try live.subscribe(to: .collection(engine.collection)) { event in
+    return try live.subscribe(to: .collection(engine.collection), hears: engine.note) { event in
       if case .changed(let change) = event {
         do throws(StoreError) { try engine.apply(change) } catch {
           receive(.failure(error))

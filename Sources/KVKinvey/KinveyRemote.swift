@@ -56,6 +56,7 @@ package final class KinveyRemote: IDPagedRemote {
     guard try answer.entityId().hasSameBytes(as: id) else {
       throw KinveyErrors.unusable(answer.head, "The backend answered with another entity.")
     }
+    call.answered(answer.head.data)
     return answer.body
   }
 
@@ -74,6 +75,7 @@ package final class KinveyRemote: IDPagedRemote {
     guard let entity = found.first else {
       throw StoreError(.notFound, "There is no entity with this id.")
     }
+    call.answered(answer.head.data)
     return try [UInt8](answer.body[entity.range], or: StoreError.noMemory)
   }
 

@@ -48,10 +48,21 @@ extension Storage {
     }
   }
 
+  package func noteDeletions(_ ids: [String], in collection: String) throws(StoreError) {
+    try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
+      for id in ids {
+        try db.run(
+          "UPDATE gone SET confirmed = ifnull(local_version, version) WHERE \(change.table.isEntity(id))"
+        )
+      }
+    }
+  }
+
   package func keepLost(
     _ lost: [(id: String, theirs: RemoteVersion)], in collection: String, from mark: RefreshMark
   ) throws(StoreError) {
     let rule = resetRule.withLock { $0 }
+    guard rule.policy != .accept, try hasRenewed(collection) else { return }
     let found = try write(to: collection) { (db, change) throws(SQLiteError) in
       guard var kept = try LostVersions(change, rule.policy, since: mark, on: db) else {
         return [LostVersion]()
@@ -60,6 +71,13 @@ extension Storage {
       return kept.found
     }
     if !found.isEmpty { rule.report(collection, found) }
+  }
+
+  /// Whether the backend has had other data, as far as is noted.
+  private func hasRenewed(_ collection: String) throws(StoreError) -> Bool {
+    try read(from: collection) { (db, table) throws(SQLiteError) in
+      try Self.known(table, on: db)?.renewed ?? 0 > 0
+    } ?? false
   }
 
   private static func known(

@@ -259,6 +259,85 @@ import Testing
       try states(store) == ["changed": "update backendWentBack", "new": "create backendWentBack"])
   }
 
+  /// Lets a device push two entities twice, puts back the server with the first versions, and lets another device change one of them
+  /// and delete the other one, before the first device reads.
+  private func changeLost(_ store: DataStore, _ other: DataStore) throws {
+    for id in ["changed", "gone"] { try put(id, 1, in: store) }
+    _ = try store.push(DataStore.Run())
+    try world.copy()
+    for id in ["changed", "gone"] { try put(id, 2, in: store) }
+    _ = try store.push(DataStore.Run())
+    try world.putBack()
+    _ = try other.pull(Query(), DataStore.Run())
+  }
+
+  @Test("is noticed by a find by id that shows a version made since") func byIDSince() throws {
+    let (first, store) = try device("a")
+    let (second, other) = try device("b")
+    defer {
+      first.close()
+      second.close()
+    }
+    try changeLost(store, other)
+    try put("changed", 5, in: other)
+    _ = try other.remove(id: "gone", DataStore.Run())
+    _ = try other.push(DataStore.Run())
+    var options = Options()
+    options.readPolicy = .forceNetwork
+    _ = try store.find(id: "changed", DataStore.Run(options))
+    _ = failure { _ = try store.find(id: "gone", DataStore.Run(options)) }
+    #expect(
+      try states(store) == ["changed": "update backendWentBack", "gone": "create backendWentBack"])
+    #expect(try here(store) == ["changed": 2, "gone": 2])
+  }
+
+  @Test("is noticed by live messages that come before anything is read") func byMessages() throws {
+    let (first, store) = try device("a")
+    let (second, other) = try device("b")
+    defer {
+      first.close()
+      second.close()
+    }
+    try changeLost(store, other)
+    let heard = Monitor<[LiveEvent]>([])
+    func wait(for count: Int) {
+      let arrived: Bool? = heard.wait(until: .after(seconds: 60)) { $0.count >= count ? true : nil }
+      #expect(arrived == true)
+    }
+    try first.registerLive(options: Options(), cancellation: Cancellation())
+    let subscription = try store.listen(DataStore.Listening(["liveToLocal": true])) { event in
+      heard.withLockNotifyingAll { $0.append(event) }
+    }
+    defer { subscription.end() }
+    wait(for: 2)
+    try put("changed", 5, in: other)
+    _ = try other.remove(id: "gone", DataStore.Run())
+    _ = try other.push(DataStore.Run())
+    wait(for: 4)
+    #expect(
+      try states(store) == ["changed": "update backendWentBack", "gone": "create backendWentBack"])
+    #expect(try here(store) == ["changed": 2, "gone": 2])
+  }
+
+  @Test("keeps deletions that were made past the queue") func directDeletions() throws {
+    let (client, store) = try device("a")
+    defer { client.close() }
+    for id in ["by id", "by query", "same"] { try put(id, 1, in: store) }
+    _ = try store.push(DataStore.Run())
+    try world.copy()
+    var options = Options()
+    options.writePolicy = .forceNetwork
+    _ = try store.remove(id: "by id", DataStore.Run(options))
+    _ = try store.remove(Query(filter: #"{"_id":"by query"}"#), DataStore.Run(options))
+    try world.putBack()
+    _ = try store.pull(Query(), DataStore.Run())
+    #expect(
+      try states(store) == [
+        "by id": "delete backendWentBack", "by query": "delete backendWentBack",
+      ])
+    #expect(try here(store) == ["same": 1])
+  }
+
   @Test("is still known after a restart, and what is saved meanwhile is sent over it")
   func restart()
     throws

@@ -79,6 +79,10 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     try live { () throws(StoreError) in try real.note(data, in: collection) }
   }
 
+  func noteDeletions(_ ids: [String], in collection: String) throws(StoreError) {
+    try live { () throws(StoreError) in try real.noteDeletions(ids, in: collection) }
+  }
+
   func keepLost(
     _ lost: [(id: String, theirs: RemoteVersion)], in collection: String, from mark: RefreshMark
   ) throws(StoreError) {

@@ -98,7 +98,9 @@ extension Client {
         let live = try hasLive()
         guard live.isWanted else { return nil }
         try ensureLive(options: Options(), cancellation: cancellation)
-        return try live.subscribe(to: .collection(synced.name(index)), receive)
+        let name = synced.name(index)
+        let engine = try deciding(name, options.tag).engine
+        return try live.subscribe(to: .collection(name), hears: engine.note, receive)
       },
       apply: { [weak self] (index, change) throws(StoreError) in
         guard let self else { throw Self.closed }

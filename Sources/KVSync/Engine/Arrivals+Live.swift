@@ -47,6 +47,8 @@ extension Arrivals {
         }
         if !isWanted { return .leftOut }
       }
+      // What is here may be of data that the backend had before.
+      try local.keepLost([(id, .entity(entity))], in: collection, from: .latest)
       let stored = try entity.withBorrowedBytes { (bytes) throws(StoreError) in
         try local.store(bytes, [outline], in: collection)
       }
@@ -60,7 +62,7 @@ extension Arrivals {
   }
 
   private func forget(
-    _ id: String, at version: RecordVersion?, in local: any EntityReader & Replica
+    _ id: String, at version: RecordVersion?, in local: any LocalStore
   ) throws(StoreError) {
     try fence.settling(id) { () throws(StoreError) -> ReadWriteFence.Message in
       // It may have been made again meanwhile.
@@ -69,6 +71,7 @@ extension Arrivals {
       {
         return .old
       }
+      try local.keepLost([(id, .gone)], in: collection, from: .latest)
       _ = try local.forget([id], in: collection, at: version)
       return .settled
     }

@@ -129,8 +129,16 @@ extension CollectionEngine {
     try sendGate.fence.reading { (reading) throws(StoreError) in
       let before = try local.version(of: id, in: collection)
       do throws(StoreError) {
+        let answered = Monitor<BackendData?>(nil)
+        var call = call
+        call.answered = { data in answered.withLock { $0 = data } }
         let entity = try remote.find(id: id, in: collection, call: call)
         let outline = try arrivals.accepted(entity, as: id)
+        if let data = answered.withLock({ $0 }) {
+          // What is here may be of data that the backend had before.
+          try local.note(data, in: collection)
+          try local.keepLost([(id, .entity(entity))], in: collection, from: .latest)
+        }
         if before != nil, try isOlder(outline.version(in: entity), than: id, local) {
           // Another read may have brought the newer one, or the backend went back.
           try Refresher(self, local, remote: remote, call: call).refresh([id])

@@ -133,9 +133,10 @@ extension CollectionEngine {
   // MARK: What matches here
 
   /// After a delete by query on the backend: the same here, except for what has changes to send.
-  private func forget(_ ids: [String], _ local: any Replica) throws(StoreError) {
+  private func forget(_ ids: [String], _ local: any LocalStore) throws(StoreError) {
     try sendGate.fence.settling(ids) { () throws(StoreError) in
       _ = try local.forget(ids, in: collection)
+      try local.noteDeletions(ids, in: collection)
     }
   }
 

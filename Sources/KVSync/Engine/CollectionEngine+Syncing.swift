@@ -95,6 +95,11 @@ extension CollectionEngine {
     }
   }
 
+  /// Notes which data the backend has, before live messages about them. A failure does not matter: the next read notes it.
+  package func note(_ data: BackendData) {
+    do throws(StoreError) { try local?.note(data, in: collection) } catch {}
+  }
+
   /// Brings the local store up to what a live message says: see `Arrivals.apply`.
   package func apply(_ change: LiveChange, matching: Matcher? = nil) throws(StoreError) {
     try arrivals.apply(change, matching: matching, in: try localStore(for: "take in live data"))

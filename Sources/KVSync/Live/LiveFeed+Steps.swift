@@ -95,6 +95,7 @@ extension LiveFeed {
         // Whoever joins again keeps the moment up to which everything was told.
         state.joined[topic, default: Joined(since: since)].isForgotten = false
       }
+      if let data = since?.data { tell(data, of: topic, during: cancellation) }
     case .leave(let topic):
       // Gone from here in any case: what still comes finds nobody.
       state.withLock { state in if state.step === cancellation { state.joined[topic] = nil } }
@@ -117,6 +118,17 @@ extension LiveFeed {
         departure.answer = .failure(error)
       }
     }
+  }
+
+  /// Tells those who listen to a topic which data the backend has, before messages about them come. Those who come later are
+  /// told when they are told that they are connected.
+  private func tell(_ data: BackendData, of topic: LiveTopic, during step: Cancellation) {
+    let subscribers = state.withLock { state in
+      state.step === step
+        ? state.subscribers.filter { state.ready.contains($0.key) && $0.value.topic == topic }.map(
+          \.value) : []
+    }
+    for subscriber in subscribers where !subscriber.isOver { subscriber.hears(data) }
   }
 
   // MARK: Polling
@@ -159,16 +171,17 @@ extension LiveFeed {
 
   /// Tells those who are connected for the first time.
   private func announce(_ step: Cancellation) {
-    let new = state.withLock { state -> [Subscriber] in
+    let new = state.withLock { state -> [(Subscriber, BackendData?)] in
       guard state.position != nil, !state.isDown, state.step === step else { return [] }
       state.isConnected = true
       let new = state.subscribers.filter {
         state.joined[$0.value.topic] != nil && !state.ready.contains($0.key)
       }
       state.ready.formUnion(new.keys)
-      return Array(new.values)
+      return new.values.map { ($0, state.joined[$0.topic]?.since?.data) }
     }
-    for subscriber in new where !subscriber.isOver {
+    for (subscriber, data) in new where !subscriber.isOver {
+      if let data { subscriber.hears(data) }
       subscriber.receive(.status(.connected))
       subscriber.receive(.ready)
     }

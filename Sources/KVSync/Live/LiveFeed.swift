@@ -16,10 +16,16 @@ package final class LiveFeed: Sendable {
   package final class Subscriber: Sendable {
     let topic: LiveTopic
     let receive: @Sendable (LiveEvent) -> Void
+    /// Hears which data the backend has, before messages about them.
+    let hears: @Sendable (BackendData) -> Void
     private let over = Monitor(false)
 
-    init(_ topic: LiveTopic, _ receive: @escaping @Sendable (LiveEvent) -> Void) {
+    init(
+      _ topic: LiveTopic, hears: @escaping @Sendable (BackendData) -> Void,
+      _ receive: @escaping @Sendable (LiveEvent) -> Void
+    ) {
       self.topic = topic
+      self.hears = hears
       self.receive = receive
     }
 
@@ -155,11 +161,12 @@ package final class LiveFeed: Sendable {
   }
 
   /// Listens to a topic. Throws `.misuse` without a registration. Otherwise nothing is waited for, and what
-  /// goes wrong is an event.
+  /// goes wrong is an event. `hears` receives which data the backend has, before messages about them.
   package func subscribe(
-    to topic: LiveTopic, _ receive: @escaping @Sendable (LiveEvent) -> Void
+    to topic: LiveTopic, hears: @escaping @Sendable (BackendData) -> Void = { _ in },
+    _ receive: @escaping @Sendable (LiveEvent) -> Void
   ) throws(StoreError) -> Subscriber {
-    let subscriber = Subscriber(topic, receive)
+    let subscriber = Subscriber(topic, hears: hears, receive)
     let (isOpen, step) = state.withLockNotifyingAll { state -> (Bool, Cancellation?) in
       guard state.registration != nil, !state.isClosed else { return (false, nil) }
       state.subscribers[ObjectIdentifier(subscriber)] = subscriber

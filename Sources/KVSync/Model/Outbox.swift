@@ -32,6 +32,9 @@ package protocol Outbox: AnyObject, Sendable {
   /// already and was confirmed is of those that it had before.
   func note(_ data: BackendData, in collection: String) throws(StoreError)
 
+  /// Notes that the backend has deleted these, which have gone from here, because this device has asked it to.
+  func noteDeletions(_ ids: [String], in collection: String) throws(StoreError)
+
   /// The backend refused these, or no answer came: their error is kept with the row.
   func recordFailure(_ failed: [(write: PendingWrite, error: StoreError)]) throws(StoreError)
 

@@ -6,6 +6,9 @@ package struct RefreshMark: Sendable, Equatable {
   /// The number of the latest tombstone: those that are made from then on have a larger one.
   package var tombstone: Int64
 
+  /// Later than all that is here.
+  package static let latest = RefreshMark(generation: .max, tombstone: .max)
+
   package init(generation: Int64, tombstone: Int64) {
     self.generation = generation
     self.tombstone = tombstone

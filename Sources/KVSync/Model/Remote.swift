@@ -278,7 +278,8 @@ package struct Call: Sendable {
   package var quarantined: @Sendable (PendingWrite, StoreError) -> Void = { _, _ in }
   /// Hears of each write that the backend has accepted; `stored`: what it has now, if it says so.
   package var accepted: @Sendable (PendingWrite, _ stored: [UInt8]?) -> Void = { _, _ in }
-  /// Hears which data the backend has, before each outcome of a write; nil: the answer does not say.
+  /// Hears which data the backend has, before each outcome of a write and the answer to a find by id; nil: the answer does not
+  /// say.
   package var answered: @Sendable (BackendData?) -> Void = { _ in }
   /// Hears of the records that a read has changed here; nil: nobody wants to know.
   package var received: (@Sendable ([ReceivedRecord]) -> Void)?

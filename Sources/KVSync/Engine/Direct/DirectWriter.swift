@@ -68,6 +68,7 @@ struct DirectWriter {
               tellOverwritten([before])
             }
             _ = try local.forget([id], in: collection, at: version)
+            try local.noteDeletions([id], in: collection)
           }
         }
         return count
