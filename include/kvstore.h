@@ -702,6 +702,8 @@ KV_API kv_status kv_user_signup_async(kv_client *client, KV_OPTIONAL const char 
  * former one is deleted first.
  *
  * @param credentials_json  `{"username":…,"password":…}` or `{"_socialIdentity":{…}}`
+ * @param options           those of a call, here and where users sign up or log in otherwise, and `{"adopt":true}`: the local
+ *                          data and the pending writes of another user, whose account is gone, become this user's
  * @return KV_OK, KV_UNAUTHORIZED (wrong name or password), KV_INVALID, KV_PENDING (push, purge or drop another
  *         user's writes first; nothing has changed), network and server codes
  */
@@ -733,7 +735,7 @@ KV_API kv_status kv_user_login_page(kv_client *client, const char *redirect_uri,
  *
  * @param code          can be used once
  * @param redirect_uri  the same as for the page
- * @param options       NULL or a JSON object: `clientId` as for the page, and the options of a call
+ * @param options       NULL or a JSON object: `clientId` as for the page, and the options of kv_user_login()
  * @return what kv_user_login() returns; KV_UNAUTHORIZED: the code is not valid
  */
 KV_API kv_status kv_user_login_with_code(kv_client *client, const char *code,

@@ -8,10 +8,12 @@ extension Client {
   // MARK: Logging in
 
   /// Makes a user the active one: whose data this is from now on. What the former user left is deleted, unless the
-  /// device is shared.
+  /// device is shared, or the user adopts it.
   ///
-  /// Throws `.pending`, and all stays as it was, if writes of another user wait.
-  func begin(_ user: Account, grant: Grant? = nil) throws(StoreError) {
+  /// Throws `.pending`, and all stays as it was, if writes of another user wait that are not adopted.
+  func begin(
+    _ user: Account, grant: Grant? = nil, adopting isAdopting: Bool = false
+  ) throws(StoreError) {
     let session = try usersSession()
     let id = RecordID(user.id)
     if let active = try? session.current(), RecordID(active.id) == id {
@@ -19,9 +21,9 @@ extension Client {
     } else {
       // With nothing else under way: what is sent and read goes on in the name of whoever began it.
       try operations.alone { () throws(StoreError) in
-        try checkUnsent(before: id)
+        if !isAdopting { try checkUnsent(before: id) }
         live?.stop()
-        try changeOwner(to: id)
+        try changeOwner(to: id, isAdopting ? .adopting : takeover)
         try session.adopt(user, token: nil, grant: grant)
       }
     }
@@ -38,7 +40,9 @@ extension Client {
     guard unsent == 0 else { throw Storage.unsent(unsent) }
   }
 
-  private func changeOwner(to user: RecordID) throws(StoreError) {
+  private func changeOwner(
+    to user: RecordID, _ takeover: Storage.Takeover
+  ) throws(StoreError) {
     let session = try usersSession()
     try eachOwnStorage { (storage, _) throws(StoreError) in
       try storage.claim(for: user, takeover, former: try session.formerUser())

@@ -24,24 +24,40 @@ extension Client {
     set(provide)
   }
 
+  /// What a user who becomes the active one does with the local data of another user.
+  package struct Joining: Sendable {
+    /// It becomes this user's, with its pending writes; else it is deleted, or in the way.
+    package var adopt = false
+    package var call = Options()
+
+    package init(_ object: JSONObject) throws(StoreError) {
+      var reader = OptionReader(object)
+      adopt = try reader.bool("adopt") ?? false
+      call = try Options(from: &reader)
+      try reader.finish()
+    }
+  }
+
   /// Creates a user and makes it the active one. An empty object: the backend makes up name and password.
-  /// `.pending`, and nobody is created, while writes of another user wait.
+  /// `.pending`, and nobody is created, while writes of another user wait that this one does not adopt.
   package func signup(
-    _ user: JSONObject, options: Options, cancellation: Cancellation
+    _ user: JSONObject, adopting isAdopting: Bool = false, options: Options,
+    cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
     let created = try asking("signup", options: options, cancellation: cancellation) {
       (call) throws(StoreError) in
       let users = try accounts()
-      try checkUnsent(before: nil)
+      if !isAdopting { try checkUnsent(before: nil) }
       return try users.signup(JSONValue.object(user).bytes, call)
     }
-    return try begun(created, options)
+    return try begun(created, options, adopting: isAdopting)
   }
 
-  /// Makes a user the active one. The same user finds the local data as it was; another one finds none, and `.pending`
-  /// while writes of the former one wait.
+  /// Makes a user the active one. The same user finds the local data as it was, and so does one who adopts it; another one finds
+  /// none, and `.pending` while writes of the former one wait.
   package func login(
-    _ credentials: JSONObject, options: Options, cancellation: Cancellation
+    _ credentials: JSONObject, adopting isAdopting: Bool = false, options: Options,
+    cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
     let user = try asking("login", options: options, cancellation: cancellation) {
       (call) throws(StoreError) in
@@ -50,17 +66,17 @@ extension Client {
         try users.login(JSONValue.object(credentials).bytes, call)
       }
     }
-    return try begun(user, options)
+    return try begun(user, options, adopting: isAdopting)
   }
 
   /// Begins the session that the backend has given to a user. If it cannot be the active one, the session is given
   /// back.
   private func begun(
-    _ user: Account, _ options: Options, grant: Grant? = nil
+    _ user: Account, _ options: Options, grant: Grant? = nil, adopting isAdopting: Bool
   ) throws(StoreError) -> [UInt8] {
     do throws(StoreError) {
       try log.measuring("begin of the session") { () throws(StoreError) in
-        try begin(user, grant: grant)
+        try begin(user, grant: grant, adopting: isAdopting)
       }
     } catch {
       if let token = user.token {
@@ -89,13 +105,14 @@ extension Client {
   }
 
   /// Makes the user the active one who has logged in on that page; `code` is what came to `redirectURI`. A user
-  /// whom the backend does not know yet is created. `options`: `clientId`, and those of a call.
+  /// whom the backend does not know yet is created. `options`: `clientId`, and those of a login.
   package func login(
     code: String, redirectURI: String, _ options: JSONObject, _ cancellation: Cancellation
   ) throws(StoreError) -> [UInt8] {
     let authorization = try authorization()
     var reader = OptionReader(options)
     let clientId = try reader.string("clientId")
+    let isAdopting = try reader.bool("adopt") ?? false
     let options = try Options(from: &reader)
     try reader.finish()
     let (user, grant) = try asking("login by code", options: options, cancellation: cancellation) {
@@ -113,7 +130,7 @@ extension Client {
         return (try users.signup(authorization.credentials(of: grant), call), grant)
       }
     }
-    return try begun(user, options, grant: grant)
+    return try begun(user, options, grant: grant, adopting: isAdopting)
   }
 
   // MARK: The active one

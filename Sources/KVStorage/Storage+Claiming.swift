@@ -9,6 +9,8 @@ extension Storage {
     case deleting
     /// The data stays: all users of the device have one set of data.
     case sharing
+    /// The data and its pending writes become the claimant's.
+    case adopting
   }
 
   /// The owner of the data; nil: nobody's yet. `former`: who was logged in before that was noted.
@@ -26,7 +28,7 @@ extension Storage {
   /// Makes the data that of `user`, for whom it is used from now on; nil: nobody is logged in, and whosever it is
   /// keeps it. Every other call fails with `.noUser` once the data belongs to another user.
   ///
-  /// Throws `.pending`, and changes nothing, if another user's writes wait.
+  /// Throws `.pending`, and changes nothing, if another user's writes wait, unless they are adopted.
   package func claim(
     for user: RecordID?, _ takeover: Takeover, former: RecordID?
   ) throws(StoreError) {
@@ -48,7 +50,8 @@ extension Storage {
     StoreError(
       .pending,
       "\(count) writes of another user are pending: push them as that user, or export and drop them, before"
-        + " another one logs in. If the account is gone, make it again with its old id.")
+        + " another one logs in. If the account is gone, a login with the option adopt makes them the new user's."
+    )
   }
 
   /// Whether nothing has to be written for a claim. What can only be read and is nobody's is the claimant's.
@@ -80,7 +83,7 @@ extension Storage {
   ) throws(SQLiteError) -> (unsent: Int, hasDeleted: Bool) {
     var hasDeleted = false
     if let owner = try owner(former, on: db), owner != user {
-      let unsent = try unsent(on: db)
+      let unsent = takeover == .adopting ? 0 : try unsent(on: db)
       guard unsent == 0 else { return (unsent, false) }
       hasDeleted = takeover == .deleting
       if hasDeleted { try deleteAll(on: db) }

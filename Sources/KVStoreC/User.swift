@@ -45,23 +45,30 @@ func ping(_ client: OpaquePointer?, _ options: CString?) throws(StoreError) -> O
 func userSignup(
   _ client: OpaquePointer?, _ user: JSONArgument, _ options: CString?
 ) throws(StoreError) -> Operation {
-  let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
+  let client = try ClientObject.borrow(client)
+  let joining = try Client.Joining(KVStoreC.options(options) ?? [:])
   let user = try user.optionalObject() ?? [:]
   return Operation(on: client) { (running) throws(StoreError) in
     .remote(
-      .json(try client.core.signup(user, options: options, cancellation: running.cancellation)))
+      .json(
+        try client.core.signup(
+          user, adopting: joining.adopt, options: joining.call, cancellation: running.cancellation))
+    )
   }
 }
 
 func userLogin(
   _ client: OpaquePointer?, _ credentials: JSONArgument, _ options: CString?
 ) throws(StoreError) -> Operation {
-  let (client, options) = (try ClientObject.borrow(client), try callOptions(options) ?? Options())
+  let client = try ClientObject.borrow(client)
+  let joining = try Client.Joining(KVStoreC.options(options) ?? [:])
   let credentials = try credentials.object()
   return Operation(on: client) { (running) throws(StoreError) in
     .remote(
       .json(
-        try client.core.login(credentials, options: options, cancellation: running.cancellation)))
+        try client.core.login(
+          credentials, adopting: joining.adopt, options: joining.call,
+          cancellation: running.cancellation)))
   }
 }
 

@@ -423,6 +423,47 @@ import Testing
     #expect(detail["remote"]?["n"] == 5)
   }
 
+  @Test(
+    "and has no accounts any more gets all of it from another account that adopts it",
+    arguments: [false, true])
+  func adopted(isNew: Bool) throws {
+    if !isNew {
+      try world.administer(
+        "POST", "/user/kid_test", body: ["username": "bob", "password": "pw"])
+    }
+    try world.copy()
+    let (client, store) = try device("a")
+    defer { client.close() }
+    let user: JSONObject = ["username": "bob", "password": "pw"]
+    let bob = { (isAdopting: Bool) throws(StoreError) in
+      _ =
+        isNew
+        ? try client.signup(
+          user, adopting: isAdopting, options: Options(), cancellation: Cancellation())
+        : try client.login(
+          user, adopting: isAdopting, options: Options(), cancellation: Cancellation())
+    }
+    for id in ["x", "y"] { try put(id, 1, in: store) }
+    _ = try store.push(DataStore.Run())
+    try put("z", 1, in: store)
+    try world.putBack()
+    let refused = failure { () throws(StoreError) in try bob(false) }
+    #expect(refused?.kind == .pending && refused?.message.contains("adopt") == true)
+    try bob(true)
+    #expect(try here(store) == ["x": 1, "y": 1, "z": 1])
+    #expect(try store.push(DataStore.Run()).errors.isEmpty)
+    _ = try store.pull(Query(), DataStore.Run())
+    #expect(try states(store) == ["x": "create backendWentBack", "y": "create backendWentBack"])
+    for id in ["x", "y"] { try store.retryPending(id, DataStore.Run()) }
+    #expect(try there() == ["x": 1, "y": 1, "z": 1])
+    _ = try store.pull(Query(), DataStore.Run())
+    #expect(try here(store) == ["x": 1, "y": 1, "z": 1])
+    let id = try JSONValue(parsing: client.activeUser())["_id"]
+    for entity in try world.administer("GET", path).arrayValue ?? [] {
+      #expect(entity["_acl"]?["creator"] == id)
+    }
+  }
+
   @Test("and has no accounts any more gets all of it from an account with the old id")
   func wiped() throws {
     try world.copy()

@@ -340,6 +340,10 @@ func (c condition) MarshalJSON() ([]byte, error) {
 	return json.Marshal(printed.Filter)
 }
 
+// Adopt makes the local data and the pending writes of another user, whose account is gone, those of the user who logs in or
+// signs up. Without it the data is deleted, and pending writes fail with [ErrPending].
+func Adopt() Option { return with("adopt", true) }
+
 // KeepData makes a logout keep the entities and the pending writes for this user.
 func KeepData() Option { return with("keepData", true) }
 

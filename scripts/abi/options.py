@@ -144,6 +144,12 @@ def python(_: Header) -> str:
             _typed("CallOptions", "NetworkOptions", "Of a call of a store.", store),
             _typed("ClientOptions", "CallOptions", "Of a client.", tables("Of a client")[0]),
             _typed("StoreOptions", "CallOptions", "Of a store.", tables("Of a store")[0]),
+            _typed(
+                "LoginOptions",
+                "NetworkOptions",
+                "Of a login.",
+                tables("Of a login and a sign-up")[0],
+            ),
             _typed("LogoutOptions", "NetworkOptions", "Of a logout.", leaving),
         ]
     )

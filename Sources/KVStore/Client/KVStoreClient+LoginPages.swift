@@ -28,14 +28,15 @@ extension KVStoreClient {
   ///
   ///     let user = try await client.login(code: "…", redirectURI: "notes://login")
   ///
-  /// `redirectURI` and `clientID` are those of the page. An expired session is renewed automatically: docs/sync.md.
+  /// `redirectURI` and `clientID` are those of the page. `adoptsData`: see `login(username:password:)`. An expired session is renewed automatically: docs/sync.md.
   @discardableResult
   public func login(
-    code: String, redirectURI: String, clientID: String? = nil,
+    code: String, redirectURI: String, clientID: String? = nil, adoptsData: Bool = false,
     options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> User {
     var object = try options.object
     object.set("clientId", clientID)
+    if adoptsData { object["adopt"] = true }
     let bytes = try await perform(isLocal: false) {
       [core, object] (cancellation) throws(StoreError) in
       try core.login(code: code, redirectURI: redirectURI, object, cancellation)

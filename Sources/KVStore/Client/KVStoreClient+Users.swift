@@ -13,39 +13,45 @@ extension KVStoreClient {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Creates a user and logs it in. Without a name the backend generates a name and a password.
+  /// Creates a user and logs it in. Without a name the backend generates a name and a password. `adoptsData`: see `login`.
   @discardableResult
   public func signup(
-    username: String? = nil, password: String? = nil, options: CallOptions = CallOptions()
+    username: String? = nil, password: String? = nil, adoptsData: Bool = false,
+    options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> User {
-    try await signup(Self.credentials(username, password), options)
+    try await signup(Self.credentials(username, password), options, adopting: adoptsData)
   }
 
   /// Creates a user with further members and logs it in. Without `username` and `password` the backend generates them.
   @discardableResult
   public func signup(
-    _ profile: some Encodable & Sendable, options: CallOptions = CallOptions()
+    _ profile: some Encodable & Sendable, adoptsData: Bool = false,
+    options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> User {
-    try await signup(Self.object(profile), options)
+    try await signup(Self.object(profile), options, adopting: adoptsData)
   }
 
   private func signup(
-    _ properties: JSONObject, _ options: CallOptions
+    _ properties: JSONObject, _ options: CallOptions, adopting isAdopting: Bool
   ) async throws(KVStoreError) -> User {
     try await user(options) { (core, options, cancellation) throws(StoreError) in
-      try core.signup(properties, options: options, cancellation: cancellation)
+      try core.signup(
+        properties, adopting: isAdopting, options: options, cancellation: cancellation)
     }
   }
 
   /// Logs a user in. Throws `.unauthorized` if the name or password is wrong, and `.pending` if writes of another user
-  /// are pending.
+  /// are pending. `adoptsData`: the local data and the pending writes of another user become this user's, for accounts
+  /// that are gone: docs/backup.md.
   @discardableResult
   public func login(
-    username: String, password: String, options: CallOptions = CallOptions()
+    username: String, password: String, adoptsData: Bool = false,
+    options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> User {
     let credentials = Self.credentials(username, password)
     return try await user(options) { (core, options, cancellation) throws(StoreError) in
-      try core.login(credentials, options: options, cancellation: cancellation)
+      try core.login(
+        credentials, adopting: adoptsData, options: options, cancellation: cancellation)
     }
   }
 

@@ -192,6 +192,14 @@ class StoreOptions(CallOptions, total=False):
     key_map: Mapping[str, str]
 
 
+class LoginOptions(NetworkOptions, total=False):
+    """Of a login."""
+
+    #: The local data and the pending writes of another user, whose account is gone, become this
+    #: user's; without it the data is deleted, and pending writes give `KV_PENDING`.
+    adopt: bool
+
+
 class LogoutOptions(NetworkOptions, total=False):
     """Of a logout."""
 

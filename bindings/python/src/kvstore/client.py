@@ -21,7 +21,7 @@ from ._callbacks import (
 from ._certificates import with_fallback
 from ._closing import Closing
 from ._json import from_json
-from ._option_types import ClientOptions, LogoutOptions, NetworkOptions, StoreOptions
+from ._option_types import ClientOptions, LoginOptions, LogoutOptions, NetworkOptions, StoreOptions
 from ._options import StoreType, encode_options, to_json, to_text
 from .context import Context, MergePolicy
 from .errors import KVError, NoUserError, invalid
@@ -229,22 +229,23 @@ class Client(Closing):
         password: str | None = None,
         *,
         members: Mapping[str, Any] | None = None,
-        **options: Unpack[NetworkOptions],
+        **options: Unpack[LoginOptions],
     ) -> Entity:
         """Create a user and log it in. Without a name, the backend makes one up.
 
         While another user has pending writes, :class:`kvstore.PendingError` is raised and no user
-        is created. Otherwise the other user's local data is deleted.
+        is created. Otherwise the other user's local data is deleted. `adopt`: see :meth:`login`.
         """
         request = self.signup_async(username, password, members=members, **options)
         return request.finish()
 
-    def login(self, username: str, password: str, **options: Unpack[NetworkOptions]) -> Entity:
+    def login(self, username: str, password: str, **options: Unpack[LoginOptions]) -> Entity:
         """Log a user in, in place of the active one.
 
         The same user finds its local data and pending writes again. For another user the local data
         is deleted. While there are pending writes, :class:`kvstore.PendingError` is raised instead,
-        and nothing changes.
+        and nothing changes. With `adopt=True` data and pending writes become this user's, for
+        accounts that are gone.
         """
         return self.login_async(username, password, **options).finish()
 
@@ -269,14 +270,14 @@ class Client(Closing):
         redirect_uri: str,
         *,
         client_id: str | None = None,
-        **options: Unpack[NetworkOptions],
+        **options: Unpack[LoginOptions],
     ) -> Entity:
         """Log in the user who was on the :meth:`login_page`. The session is renewed by itself."""
         request = self.login_with_code_async(code, redirect_uri, client_id=client_id, **options)
         return request.finish()
 
     def login_with_identity(
-        self, identity: Mapping[str, Any], **options: Unpack[NetworkOptions]
+        self, identity: Mapping[str, Any], **options: Unpack[LoginOptions]
     ) -> Entity:
         """Log a user in by the account of another provider, such as ``{"google": {…}}``."""
         return self.login_with_identity_async(identity, **options).finish()
@@ -342,7 +343,7 @@ class Client(Closing):
         *,
         members: Mapping[str, Any] | None = None,
         on_answer: OnAnswer[Entity] | None = None,
-        **options: Unpack[NetworkOptions],
+        **options: Unpack[LoginOptions],
     ) -> Request[Entity]:
         """Start a signup."""
         user = dict(members or {})
@@ -358,7 +359,7 @@ class Client(Closing):
         password: str,
         *,
         on_answer: OnAnswer[Entity] | None = None,
-        **options: Unpack[NetworkOptions],
+        **options: Unpack[LoginOptions],
     ) -> Request[Entity]:
         """Start a login."""
         credentials = to_json({"username": username, "password": password})
@@ -371,7 +372,7 @@ class Client(Closing):
         *,
         client_id: str | None = None,
         on_answer: OnAnswer[Entity] | None = None,
-        **options: Unpack[NetworkOptions],
+        **options: Unpack[LoginOptions],
     ) -> Request[Entity]:
         """Start a login by the code of the :meth:`login_page`."""
         texts = to_text(code, "code"), to_text(redirect_uri, "redirect_uri")
@@ -387,7 +388,7 @@ class Client(Closing):
         identity: Mapping[str, Any],
         *,
         on_answer: OnAnswer[Entity] | None = None,
-        **options: Unpack[NetworkOptions],
+        **options: Unpack[LoginOptions],
     ) -> Request[Entity]:
         """Start a login by the account of another provider."""
         credentials = to_json({"_socialIdentity": identity})

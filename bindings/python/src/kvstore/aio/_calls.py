@@ -6,7 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Generic, Literal, Unpack, overload
 
-from .._option_types import CallOptions, LogoutOptions, NetworkOptions
+from .._option_types import (
+    CallOptions,
+    LoginOptions,
+    LogoutOptions,
+    NetworkOptions,
+)
 from .._options import (
     ShareOptions,
     WriteOptions,
@@ -301,7 +306,7 @@ class ClientCalls:
         password: str | None = None,
         *,
         members: Mapping[str, Any] | None = None,
-        **options: Unpack[NetworkOptions],
+        **options: Unpack[LoginOptions],
     ) -> Entity:
         """Create a user and log it in. Without a name, the backend makes one up.
 
@@ -313,9 +318,7 @@ class ClientCalls:
             )
         )
 
-    async def login(
-        self, username: str, password: str, **options: Unpack[NetworkOptions]
-    ) -> Entity:
+    async def login(self, username: str, password: str, **options: Unpack[LoginOptions]) -> Entity:
         """Log a user in, in place of the active one.
 
         See :meth:`kvstore.Client.login`.
@@ -330,7 +333,7 @@ class ClientCalls:
         redirect_uri: str,
         *,
         client_id: str | None = None,
-        **options: Unpack[NetworkOptions],
+        **options: Unpack[LoginOptions],
     ) -> Entity:
         """Log in the user who was on the :meth:`login_page`. The session is renewed by itself."""
         return await finish(
@@ -340,7 +343,7 @@ class ClientCalls:
         )
 
     async def login_with_identity(
-        self, identity: Mapping[str, Any], **options: Unpack[NetworkOptions]
+        self, identity: Mapping[str, Any], **options: Unpack[LoginOptions]
     ) -> Entity:
         """Log a user in by the account of another provider, such as ``{"google": {…}}``."""
         return await finish(

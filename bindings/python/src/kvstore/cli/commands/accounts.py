@@ -15,31 +15,40 @@ from ..settings import Settings, entity_from, pass_settings
 from .queue import confirm
 from .reading import columns_of
 
+_adopt_option = click.option(
+    "--adopt",
+    is_flag=True,
+    help="Take over the local data and the pending writes of another user, whose account is gone.",
+)
+
 
 @click.command("login", cls=Command)
 @click.argument("username")
+@_adopt_option
 @pass_settings
-def login(settings: Settings, username: str) -> None:
+def login(settings: Settings, username: str, adopt: bool) -> None:
     """Log a user in. The session is kept in the store, for programs too.
 
     The command asks for the password. Without a terminal, it reads the password from
     KVSTORE_PASSWORD, or from the first line of the standard input.
     """
     with settings.online() as client:
-        user = client.login(username, _password())
+        user = client.login(username, _password(), adopt=adopt)
     settings.out.done(f"{user.get('username')} is logged in.", user=user)
 
 
 @click.command("signup", cls=Command)
 @click.argument("username", required=False)
+@_adopt_option
 @pass_settings
-def signup(settings: Settings, username: str | None) -> None:
+def signup(settings: Settings, username: str | None, adopt: bool) -> None:
     """Create a user and log it in. Without a name, the backend generates one.
 
     The password is read as in login.
     """
     with settings.online() as client:
-        user = client.signup(username, None if username is None else _password())
+        password = None if username is None else _password()
+        user = client.signup(username, password, adopt=adopt)
     settings.out.done(f"{user.get('username')} is signed up and logged in.", user=user)
 
 
