@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -201,6 +202,69 @@ def test_a_copy_is_another_device(server: Server, tmp_path: Path, unique: str) -
         assert client.active_user is not None
         assert notes.push().errors == []
         assert client.collection(unique, "network").count() == 2
+
+
+def test_a_copy_does_not_repeat_what_the_original_has_sent(
+    server: Server, tmp_path: Path, unique: str
+) -> None:
+    """An older write of a copy replaces nothing that was written since."""
+    with open_client(server.host, tmp_path / "data") as client:
+        client.signup(unique, "a password")
+        notes = client.collection(unique)
+        for id in ("changed", "deleted"):
+            notes.save({"_id": id, "n": 1})
+        notes.push()
+        notes.save({"_id": "changed", "n": 2})
+        notes.remove_by_id("deleted")
+        client.backup(tmp_path / "copy")
+        assert notes.push().pushed == 2
+        there = client.collection(unique, "network")
+        for id in ("changed", "deleted"):
+            there.save({"_id": id, "n": 3})
+        with open_client(server.host, tmp_path / "copy") as other:
+            other.login(unique, "a password")
+            copied = other.collection(unique)
+            pushed = copied.push()
+            assert (pushed.pushed, pushed.errors, pushed.overwritten) == (2, [], 0)
+            copied.pull()
+            assert {note["_id"]: note["n"] for note in copied.find()} == {
+                "changed": 3,
+                "deleted": 3,
+            }
+        assert {note["_id"]: note["n"] for note in there.find()} == {"changed": 3, "deleted": 3}
+
+
+def test_a_copied_directory_is_another_device(server: Server, tmp_path: Path, unique: str) -> None:
+    """Two devices with one identity, session included, lose nothing of each other."""
+    with open_client(server.host, tmp_path / "data") as client:
+        client.signup(unique, "a password")
+        notes = client.collection(unique, delta_set=True)
+        notes.save({"_id": "sent", "n": 1})
+        notes.sync()
+        notes.save({"_id": "both", "n": 1})
+    shutil.copytree(tmp_path / "data", tmp_path / "copy")
+    with (
+        open_client(server.host, tmp_path / "data") as client,
+        open_client(server.host, tmp_path / "copy") as other,
+    ):
+        assert client.active_user is not None
+        assert other.active_user is not None
+        devices = [one.collection(unique, delta_set=True) for one in (client, other)]
+        for n, notes in enumerate(devices):
+            notes.save({"_id": f"of {n}", "n": n})
+            # A write that both have, and that one of them changes before it is sent.
+            if n == 1:
+                notes.save({"_id": "both", "n": 2})
+            assert notes.sync().errors == []
+        for notes in devices:
+            notes.sync()
+            assert {note["_id"]: note["n"] for note in notes.find()} == {
+                "sent": 1,
+                "both": 2,
+                "of 0": 0,
+                "of 1": 1,
+            }
+            assert len(notes.pending) == 0
 
 
 def token_of(directory: Path) -> bytes:
