@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from command_line import Tool
 from kvstored import PROGRAM, Server, until
 from postgres import sql
 
@@ -224,3 +225,69 @@ def test_what_was_confirmed_is_given_up(three_devices: Start) -> None:
         device.notes.sync()
         assert device.states == {}
         assert device.here == {"changed": 1, "deleted": 1, "same": 1}
+
+
+def test_the_tool_lists_and_decides(
+    three_devices: Start, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    """What was kept can be seen, sent again and given up without a program."""
+    copied, (ana, bea, cid) = three_devices("keep")
+    lose(copied, ana, bea, cid)
+    monkeypatch.setenv("KVSTORE_APP_SECRET", "secret")
+    monkeypatch.setenv("KVSTORE_PASSWORD", "password")
+    tool = Tool(tmp_path / "bea", capsys, monkeypatch, "--app", "kid", "--host", copied.server.host)
+    assert tool("pull", "notes").code == 0
+    assert tool("import", "notes", stdin='{"_id": "waiting", "n": 1}\n').code == 0
+    listed = tool("pending", "list", "--state", "backendWentBack", "--json").json
+    assert {row["id"]: row["operation"] for row in listed} == {
+        "changed": "update",
+        "of ana": "create",
+        "of bea": "create",
+        "deleted": "delete",
+    }
+    assert tool("collections", "--json").json[0]["quarantined"] == 4
+    shown = tool("pending", "show", "notes", "changed").out
+    assert "went back" in shown
+    reverting = ("pending", "revert", "notes", "of ana", "--yes")
+    assert tool(*reverting).code == 0
+    retried = tool("pending", "retry", "notes", "--all", "--state", "backendWentBack")
+    assert retried.out == "3 writes sent.\n"
+    # What only waits was not chosen.
+    assert [row["id"] for row in tool("pending", "--json").json] == ["waiting"]
+    cid.notes.pull()
+    assert cid.here == {"changed": 2, "same": 1, "of bea": 2}
+
+
+def test_the_tool_adopts_the_data_of_an_account_that_is_gone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any
+) -> None:
+    """A user signs up again and goes on with what the device has."""
+    copied = Copied(tmp_path)
+    try:
+        copied.back_up()
+        with kvstore.Client(
+            app_key="kid",
+            app_secret="secret",
+            host=copied.server.host,
+            data_directory=tmp_path / "device",
+        ) as client:
+            client.signup("ana", "password")
+            notes = client.collection("notes", "sync")
+            notes.save({"_id": "sent", "n": 1})
+            notes.push()
+            notes.save({"_id": "waiting", "n": 1})
+        copied.put_back()
+        monkeypatch.setenv("KVSTORE_APP_SECRET", "secret")
+        monkeypatch.setenv("KVSTORE_PASSWORD", "password")
+        common = ("--app", "kid", "--host", copied.server.host)
+        tool = Tool(tmp_path / "device", capsys, monkeypatch, *common)
+        refused = tool("signup", "ana")
+        assert refused.code != 0
+        assert "adopt" in refused.err
+        assert tool("signup", "ana", "--adopt").code == 0
+        assert tool("push", "notes").code == 0
+        assert tool("pull", "notes").code == 0
+        assert tool("pending", "retry", "notes", "--all").out == "1 write sent.\n"
+        assert len(tool("find", "notes", "--json").json) == 2
+    finally:
+        copied.server.stop()
