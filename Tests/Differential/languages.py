@@ -21,7 +21,7 @@ import kvstore
 
 # Debian's package for the system's Python, which the environment of the tests does not look into.
 sys.path.append("/usr/lib/python3/dist-packages")
-import icu
+import icu  # type: ignore[import-not-found]
 
 LANGUAGES = (
     *("root", "cs", "cy", "da", "de", "de@phonebook", "en", "eo", "es", "es@traditional", "et"),

@@ -356,7 +356,7 @@ SECTIONS = [
     ),
     Section(
         "differential",
-        "2,000 queries, 500 updates, orders by language: SQL, indexes, memory, kvstored, formats, ICU agree",
+        "2,000 queries, 500 updates, languages: SQL, indexes, memory, kvstored, formats, ICU agree",
         "answers that depend on where a query runs",
         [
             f"{VENV_PYTHON} Tests/Differential/differential.py 2000",
