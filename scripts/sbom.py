@@ -4,7 +4,9 @@
     scripts/sbom.py VERSION PACKAGE [--inside NAME...]
 
 PACKAGE is the file that the bill is of; the bill is PACKAGE.cdx.json. NAME is a package of this
-machine's Debian, `swift` or `wslay`. What a Debian package needs stands in its field Depends.
+machine's Debian, `swift` or `wslay`. What a Debian package needs stands in its fields Pre-Depends
+and Depends: a package that is not installed is described by what apt knows of it, and one of the
+same build by its version. What cannot be described is an error, so no bill leaves anything out.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import hashlib
 import json
 import re
 import subprocess
+import sys
 import uuid
 from pathlib import Path
 
@@ -37,11 +40,36 @@ def output(*command: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def debian(name: str) -> dict[str, object]:
-    """Describe an installed package of Debian by the source that it was made from."""
-    source, version = output(
-        "dpkg-query", "-W", "-f", "${source:Package} ${source:Version}", name
-    ).split()
+def attempt(*command: str) -> str:
+    """Give what a command prints; nothing, if it fails or is missing."""
+    try:
+        return output(*command)
+    except (subprocess.CalledProcessError, FileNotFoundError):
+        return ""
+
+
+def installed(name: str) -> tuple[str, str] | None:
+    """Give the source and its version of an installed package."""
+    form = "${db:Status-Status} ${source:Package} ${source:Version}"
+    words = attempt("dpkg-query", "-W", "-f", form + "\n", name).splitlines()
+    state, source, version = (words or ["none - -"])[0].split()
+    return (source, version) if state == "installed" else None
+
+
+def offered(name: str) -> tuple[str, str] | None:
+    """Give the source and its version of a package that apt would install."""
+    shown = attempt("apt-cache", "show", "--no-all-versions", name)
+    fields = dict(re.findall(r"^(Package|Source|Version): (.+)$", shown, re.MULTILINE))
+    if fields.get("Package") != name or "Version" not in fields:
+        return None
+    source, _, version = fields.get("Source", name).partition(" ")
+    # A package that was built again for other libraries has the source's version, and a number.
+    return source, version.strip("()") or re.sub(r"\+b\d+$", "", fields["Version"])
+
+
+def debian(name: str, origin: tuple[str, str]) -> dict[str, object]:
+    """Describe a package of Debian by the source that it was made from."""
+    source, version = origin
     return component(
         source,
         version,
@@ -73,15 +101,31 @@ def inside(name: str) -> dict[str, object]:
         return component("swift", version, purl, LICENCES[name])
     if name == "wslay":
         return component(name, "1.1.1", "pkg:github/tatsuhiro-t/wslay@1.1.1", LICENCES[name])
-    return debian(name)
+    origin = installed(name)
+    if not origin:
+        sys.exit(f"sbom.py: {name} is inside, and is not installed: its version is not known")
+    return debian(name, origin)
 
 
-def needed(package: Path) -> list[str]:
-    """Give the names of the packages that a Debian package depends on and that this machine has."""
-    depends = output("dpkg-deb", "--field", str(package), "Depends")
-    names = [re.split(r"[ (:|]", entry.strip())[0] for entry in depends.split(",") if entry.strip()]
-    installed = set(output("dpkg-query", "-W", "-f", "${Package}\n").split())
-    return [name for name in names if name in installed]
+def needed(package: Path, version: str) -> list[dict[str, object]]:
+    """Describe the packages that a Debian package depends on."""
+    fields = [output("dpkg-deb", "--field", str(package), f"{pre}Depends") for pre in ("Pre-", "")]
+    entries = [entry.strip() for field in fields for entry in field.split(",")]
+    return [required(entry, package, version) for entry in entries if entry]
+
+
+def required(entry: str, package: Path, version: str) -> dict[str, object]:
+    """Describe the first of the alternatives of a dependency that can be described."""
+    names = [re.split(r"[ (:]", choice.strip())[0] for choice in entry.split("|")]
+    for name in names:
+        if any(package.parent.glob(f"{name}_*.deb")):
+            return component(name, version, f"pkg:generic/{name}@{version}", "MIT")
+        if origin := installed(name) or offered(name):
+            return debian(name, origin)
+    sys.exit(
+        f"sbom.py: {package.name} needs {' or '.join(names)}, which is not installed, and apt does"
+        " not know it: install it, or run apt-get update"
+    )
 
 
 def main() -> None:
@@ -91,12 +135,14 @@ def main() -> None:
     parser.add_argument("--inside", nargs="*", default=[])
     choice = parser.parse_args()
     package: Path = choice.package
-    needs = needed(package) if package.suffix == ".deb" else []
+    needs = needed(package, choice.version) if package.suffix == ".deb" else []
     content = package.read_bytes()
     itself = f"pkg:generic/{package.name.split('_')[0].split('-')[0]}@{choice.version}"
     contained = [inside(name) for name in choice.inside]
-    required = [debian(name) | {"scope": "required"} for name in needs]
-    parts = {str(part["bom-ref"]): part for part in required + contained}
+    parts = {
+        str(part["bom-ref"]): part
+        for part in [need | {"scope": "required"} for need in needs] + contained
+    }
     digest = hashlib.sha256(content).hexdigest()
     bill = {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
