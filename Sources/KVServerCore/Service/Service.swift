@@ -279,7 +279,9 @@ package final class Service: RequestHandler, Sendable {
       var call = try open(request, route, app: key)
       if settings.audit != nil { call.note = AuditNote() }
       var response: Response
-      do throws(ServerError) { response = try performProven(call, route) } catch {
+      do throws(ServerError) {
+        response = try ending(performProven(call, route), with: call, route)
+      } catch {
         audit(call, route, refusedBy: error)
         throw error
       }

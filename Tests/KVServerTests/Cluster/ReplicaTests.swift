@@ -63,6 +63,50 @@ import Testing
     try b.send(as: ana, "GET", "/user/kid/_me").expect(401)
   }
 
+  @Test("each take master secrets from a reload of their own, and refuse a removed one only then")
+  func masterSecrets() throws {
+    func who(_ name: String) -> TestServer.Who { .header("Basic " + Base64.encode("kid:\(name)")) }
+    func reload(_ server: TestServer, _ names: [String]) {
+      server.server.reload {
+        var configuration = Server.Configuration(data: server.directory.path + "/data")
+        configuration.apps = [AppCredentials(key: "kid", secret: "sec", seal: "the same on both")]
+        configuration.apps[0].masterSecrets = names.map {
+          MasterSecret(name: $0, sha256: MasterSecret.hash($0), scopes: [.users])
+        }
+        configuration.allowsInsecureSecrets = true
+        return configuration
+      }
+    }
+    func statuses(_ name: String) throws -> [Int] {
+      try [a, b].map { try $0.send(as: who(name), "GET", "/user/kid").status }
+    }
+    reload(a, ["old"])
+    #expect(try statuses("old") == [200, 401])
+    reload(b, ["old"])
+    #expect(try statuses("old") == [200, 200])
+    reload(a, ["old", "new"])
+    #expect(try statuses("new") == [200, 401])
+    reload(b, ["old", "new"])
+    #expect(try statuses("new") == [200, 200])
+    // An invitation of one replica is good on the other, by the seal that both have.
+    let invitation = try a.send(
+      as: who("old"), "POST", "/user/kid/_invitations", body: #"{"username":"bob"}"#
+    ).expect(201).json["_invitation"]?.stringValue
+    reload(a, ["new"])
+    #expect(try statuses("old") == [401, 200])
+    reload(b, ["new"])
+    #expect(try statuses("old") == [401, 401])
+    #expect(try statuses("new") == [200, 200])
+    let server = try TestServer {
+      $0.apps = [AppCredentials(key: "kid", secret: "sec", seal: "the same on both")]
+      $0.signUp.usual = .invite
+    }
+    try server.send(
+      as: .app, "POST", "/user/kid",
+      body: #"{"username":"bob","password":"pass","_invitation":"\#(invitation ?? "")"}"#
+    ).expect(201)
+  }
+
   @Test("know of permissions that were set on another for the next request")
   func permissions() throws {
     try a.send(as: ana, "PUT", path + "/a", body: "{}").expect(201)
