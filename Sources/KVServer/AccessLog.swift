@@ -75,7 +75,7 @@ final class AccessLog: Sendable {
     let micros = record.nanoseconds / 1000
     let fraction = String(micros % 1000 + 1000).dropFirst()
     return """
-      \(record.startedAt) \(record.client) \(record.method) \(visible(record.path)) \
+      \(record.startedAt) \(record.client) \(visible(record.method)) \(visible(record.path)) \
       \(record.status) \(record.bytes) \(micros / 1000).\(fraction) \(record.requestId)\n
       """
   }
@@ -83,7 +83,7 @@ final class AccessLog: Sendable {
   private static func json(_ record: RequestRecord) -> JSONValue {
     .object([
       "time": .string("\(record.startedAt)"), "client": .string(record.client),
-      "method": .string(record.method), "path": .string(visible(record.path)),
+      "method": .string(visible(record.method)), "path": .string(visible(record.path)),
       "route": .string("\(record.route)"), "status": .int(Int64(record.status)),
       "bytes": .int(Int64(record.bytes)),
       "milliseconds": .double(Double(record.nanoseconds / 1000) / 1000),

@@ -68,14 +68,19 @@ final class HTTPExchange: Reply, @unchecked Sendable {
     head.check(version: String(cString: version))
     isInterimStatusKnown = strcmp(version, "HTTP/1.1") == 0
     let target = Target(rawTarget)
+    let isMethod = HeadReader.isMethod(method)
     let request = Request(
-      method: .init(String(cString: method)), target: target ?? .unreadable,
+      method: isMethod ? .init(String(cString: method)) : .other("-"),
+      target: target ?? .unreadable,
       id: Self.id(of: head.headers),
       headers: head.headers,
       client: server.proxies.client(
         peer?.address ?? "-", forwardedFor: head.headers[.forwardedFor]), budget: budget())
     self.request = request
     if let fault = head.fault { return refuse(.malformedHead(fault), closing: true) }
+    guard isMethod else {
+      return refuse(.malformedHead("the method is no token of at most 32 bytes"), closing: true)
+    }
     guard kv_mhd_is_plain_head(connection, method, version, targetSize) != 0 else {
       return refuse(.malformedHead("the lines of the head are malformed"), closing: true)
     }

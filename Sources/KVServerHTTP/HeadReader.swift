@@ -1,4 +1,5 @@
 internal import CMicrohttpd
+internal import Glibc
 package import KVServerCore
 
 /// Reads the headers of a request, and finds what RFC 9112 forbids: whatever two programs could understand in two
@@ -52,6 +53,12 @@ package struct HeadReader {
     } else if coding.lowercased() != "chunked" {
       fault = "Transfer-Encoding must be chunked"
     }
+  }
+
+  /// Whether this is a method: a token (RFC 9110 §9.1), no longer than any that is in use.
+  static func isMethod(_ text: UnsafePointer<CChar>) -> Bool {
+    let bytes = UnsafeRawBufferPointer(start: text, count: strnlen(text, 33))
+    return (1...32).contains(bytes.count) && bytes.allSatisfy(isTokenByte)
   }
 
   /// A value without the white space around it, which is none of it (RFC 9110 §5.5).

@@ -1,4 +1,5 @@
 internal import KVJSON
+internal import KVServerCore
 
 /// Rows for people: columns as wide as what is in them.
 package enum TextTable {
@@ -32,20 +33,8 @@ package enum TextTable {
     for name in member.split(separator: ".") { value = value?[String(name)] }
     return switch value {
     case nil, .null?: "-"
-    case .string(let text)?: printable(text)
-    case let value?: value.text
+    case .string(let text)?: text.visible
+    case let value?: value.text.visible
     }
-  }
-
-  /// What others have written must not move the cursor of who reads it.
-  private static func printable(_ text: String) -> String {
-    String(
-      String.UnicodeScalarView(
-        text.unicodeScalars.map { scalar in
-          switch scalar.value {
-          case 0..<0x20, 0x7F..<0xA0, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: "\u{FFFD}"
-          default: scalar
-          }
-        }))
   }
 }

@@ -84,7 +84,7 @@ package struct AuditEvent: Sendable, Equatable {
     self.requestId = requestId
   }
 
-  /// The line with its end. JSON has no line ends inside.
+  /// The line with its end. It has no line ends inside, nor anything else that is invisible.
   package var line: String {
     func text(_ value: String?) -> JSONValue { value.map { .string($0) } ?? .null }
     let object: JSONObject = [
@@ -92,6 +92,6 @@ package struct AuditEvent: Sendable, Equatable {
       "subject": text(subject), "app": text(app), "address": text(address),
       "outcome": .string(outcome.rawValue), "requestId": text(requestId),
     ]
-    return JSONValue.object(object).text + "\n"
+    return JSONValue.object(object).text.visibleJSON + "\n"
   }
 }

@@ -27,7 +27,9 @@ package struct Log: Sendable {
 
   private func write(_ level: Level, _ text: () -> String) {
     guard level <= self.level else { return }
-    sink("\(Timestamp.now()) \(level.rawValue): \(text())\n")
+    // Messages of databases have several lines; in others, line ends come from outside.
+    let text = text().split(separator: "\n").joined(separator: " | ").visible
+    sink("\(Timestamp.now()) \(level.rawValue): \(text)\n")
   }
 
   @Sendable package static func standardError(_ line: String) {

@@ -15,6 +15,11 @@ import Testing
     let line = AccessLog.line(record("/rpc/kid/ana@example.com/user-password-reset-initiate"))
     #expect(line.contains(" /rpc/kid/*/user-password-reset-initiate "))
     #expect(AccessLog.line(record("/a\nb c")).contains(" /a?b?c "))
+    var strange = record("/")
+    strange.method = "G\u{1B}[2J\nÉT"
+    for format in [AccessLog.Format.text, .json] {
+      #expect(AccessLog.line(strange, format).contains("G?[2J???T"))
+    }
   }
 
   @Test("is one JSON object for each request, if that is asked for")
@@ -52,6 +57,19 @@ import Testing
     } catch {
       #expect(error.message.hasPrefix("cannot write /nonexistent/access.log"))
     }
+  }
+
+  @Test(
+    "has a companion on standard error, in which nothing from outside makes a line or moves the cursor"
+  )
+  func messages() {
+    let lines = Monitor<[String]>([])
+    let log = Log(.error) { line in lines.withLock { $0.append(line) } }
+    log.error("ERROR: no\nDETAIL: \u{1B}[2J\r\u{9B}\u{2028}\u{202E}é")
+    let line = lines.withLock { $0.first } ?? ""
+    #expect(
+      line.hasSuffix(" error: ERROR: no | DETAIL: \u{FFFD}[2J\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}é\n"))
+    #expect(line.unicodeScalars.filter { $0 == "\n" }.count == 1)
   }
 
   private func record(_ path: String) -> RequestRecord {

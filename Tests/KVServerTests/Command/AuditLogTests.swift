@@ -29,6 +29,11 @@ import Testing
         "requestId":"abc"}
 
         """)
+    // Nor do they move anything on the terminal of who reads the file, and the value is the same.
+    let hostile = AuditEvent(
+      .deleteUser, by: "user:1", to: "\u{85}\u{9B}31m\u{7F}\u{2028}\u{202E}é😀")
+    #expect(hostile.line.contains(#""subject":"\u0085\u009b31m\u007f\u2028\u202eé😀""#))
+    #expect((try? JSONValue(parsing: hostile.line))?["subject"]?.stringValue == hostile.subject)
     let least = AuditEvent(.startServer, by: nil, at: Timestamp(milliseconds: 0))
     #expect(least.line.contains(#""actor":null,"subject":null,"app":null,"address":null"#))
   }

@@ -52,6 +52,14 @@ import Testing
     ("identity", post("Transfer-Encoding: identity")),
     ("two codings", chunked("\(coding)\r\nTransfer-Encoding: x")),
     ("chunks in HTTP/1.0", chunked(coding).replacing("HTTP/1.1", with: "HTTP/1.0")),
+    ("an escape in the method", "G\u{1B}[2JET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+    ("a tab after the method", "GET\t /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+    ("a method with a quote", "G\"ET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+    ("a method outside of ASCII", "GÉT /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+    (
+      "a long method",
+      "\(String(repeating: "A", count: 33)) /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    ),
     ("two spaces", "GET  /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
     ("a space in the target", "GET /healthz x HTTP/1.1\r\nHost: x\r\n\r\n"),
   ]
