@@ -39,8 +39,9 @@ struct AdminWay {
       app = try Self.app(wanted: arguments["app"], configuration, store)
       connection = LockedConnection(
         try LocalConnection(
-          store, app: app, log: log, administrator: AuditEvent.localActor,
-          audit: auditLog?.add), lock: lock)
+          store, app: app, seal: try? configuration.seal(of: app),
+          settings: configuration.serviceSettings, log: log,
+          administrator: AuditEvent.localActor, audit: auditLog?.add), lock: lock)
     } catch {
       store.close()
       throw error

@@ -1,6 +1,8 @@
 internal import Glibc
+internal import KVBase
 internal import KVServerAdmin
 internal import KVServerCore
+internal import KVServerHTTP
 internal import KVServerPostgres
 internal import KVServerSQLite
 
@@ -20,6 +22,32 @@ extension Server.Configuration {
   func openAuditLog(log: Log) throws(Server.Failure) -> AuditLog? {
     guard let auditLog else { return nil }
     do { return try AuditLog(auditLog, log: log) } catch { throw Server.Failure(error.description) }
+  }
+
+  /// What the service is told, without the operator's services and without the audit log.
+  var serviceSettings: Service.Settings {
+    var settings = Service.Settings()
+    settings.passwordCost = UInt(clamping: passwordCost)
+    settings.sessionLife = SessionLife(
+      idleSeconds: Int64(sessionIdleDays) * 86_400, longestSeconds: Int64(sessionDays) * 86_400)
+    settings.signUp = signUp
+    settings.passwordLength = passwordLength
+    settings.asksOldPassword = asksOldPassword
+    settings.limits = useLimits
+    settings.loginClock = loginClock
+    settings.liveClock = liveClock
+    settings.discovery = discovery
+    settings.bodyBytes = limits.bodyBytes
+    settings.workSeconds = limits.workSeconds
+    return settings
+  }
+
+  /// What invitations of an app are sealed with, as these settings or the file of the data directory say; nil: neither knows it.
+  func seal(of app: String) throws(Server.Failure) -> String? {
+    var apps = apps
+    if apps.isEmpty, !data.isEmpty { apps = try AppFile.read(from: data)?.apps ?? [] }
+    let found = apps.first { $0.key.hasSameBytes(as: app) }
+    return found.flatMap { $0.seal ?? $0.masterSecret }
   }
 
   /// Opens the data. `isVisit`: these settings are not those of the server that it belongs to.

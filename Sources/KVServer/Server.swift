@@ -195,21 +195,8 @@ package final class Server: Sendable {
     auditLog: AuditLog?,
     workers: WorkerPool, hashers: WorkerPool, metrics: Metrics, log: Log
   ) throws(Failure) -> Service {
-    var settings = Service.Settings()
+    var settings = configuration.serviceSettings
     settings.logic = logic
-    settings.passwordCost = UInt(clamping: configuration.passwordCost)
-    settings.sessionLife = SessionLife(
-      idleSeconds: Int64(configuration.sessionIdleDays) * 86_400,
-      longestSeconds: Int64(configuration.sessionDays) * 86_400)
-    settings.signUp = configuration.signUp
-    settings.passwordLength = configuration.passwordLength
-    settings.asksOldPassword = configuration.asksOldPassword
-    settings.limits = configuration.useLimits
-    settings.loginClock = configuration.loginClock
-    settings.liveClock = configuration.liveClock
-    settings.discovery = configuration.discovery
-    settings.bodyBytes = configuration.limits.bodyBytes
-    settings.workSeconds = configuration.limits.workSeconds
     settings.audit = auditLog?.add
     do {
       return try Service(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import subprocess
 from pathlib import Path
@@ -16,6 +17,7 @@ from admin import (
     Approach,
     Place,
     command,
+    rows,
 )
 from conftest import APP, MASTER, Start, call, sign_up
 
@@ -59,6 +61,58 @@ def test_an_invitation_lets_one_user_sign_up(start: Start) -> None:
     assert at.run("users", "link", "ana", "--issuer", "https://id.example").returncode == MISUSE
     (ana,) = at.rows("users", "link", "ana", "--issuer", "https://id.example", "--subject", "1")
     assert at.rows("users", "unlink", "ana") == [ana]
+
+
+def test_an_invitation_that_is_made_without_a_server_is_good_on_it(
+    start: Start, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    server = start("--signup", "invite", app=None)
+    stored = json.loads((data / "app.json").read_text())["app"]
+    key, secret, _ = stored.split(":")
+    who = "Basic " + base64.b64encode(f"{key}:{secret}".encode()).decode()
+    other = {"username": "eve", "password": "a long password"}
+
+    def invite(name: str) -> dict[str, str]:
+        way = ("--storage", server.storage) if server.storage else ()
+        server.stop()
+        done = command("users", "invite", name, "--json", "--data", str(data), "--app", key, *way)
+        return {"username": name, "password": "a long password", **rows(done)[0]}
+
+    ana = invite("ana")
+    server = start("--signup", "invite", app=None)
+    assert call(server, "POST", f"/user/{key}", other, who=who)[0] == 401
+    del ana["expires"]
+    assert call(server, "POST", f"/user/{key}", ana, who=who)[0] == 201
+    # With a seal of its own, beside named secrets.
+    done = command("secrets", "add", "ops", "--scopes", "users", "--data", str(data))
+    assert done.returncode == 0
+    bob = invite("bob")
+    server = start("--signup", "invite", app=None)
+    del bob["expires"]
+    assert call(server, "POST", f"/user/{key}", bob, who=who)[0] == 201
+
+
+def test_an_invitation_that_nobody_could_use_is_not_made(start: Start, tmp_path: Path) -> None:
+    """The app stands on the server's command line, of which the command knows nothing."""
+    server = start()
+    at = Approach(server, tmp_path / "data", is_direct=True)()
+    done = at.run("users", "invite", "ana")
+    assert done.returncode == FAILED
+    assert "not known here" in done.stderr, done.stderr
+
+
+def test_a_command_without_a_server_keeps_to_the_rules_of_its_configuration(
+    start: Start, tmp_path: Path
+) -> None:
+    server = start()
+    at = Approach(server, tmp_path / "data", is_direct=True)()
+    config = tmp_path / "kvstored.json"
+    config.write_text(json.dumps({"password-length": 12}))
+    config.chmod(0o600)
+    arguments = ("users", "add", "ana", "--password-file", "-", "--config", str(config))
+    assert at.run(*arguments, given="eleven char\n").returncode == FAILED
+    assert at.run(*arguments, given="twelve chars\n").returncode == 0
 
 
 def test_a_decoy_is_not_taken_for_a_user(place: Approach) -> None:

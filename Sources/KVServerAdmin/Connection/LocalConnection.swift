@@ -7,17 +7,20 @@ package final class LocalConnection: AdminConnection {
   private let pools: [WorkerPool]
   private let authorization: String
 
-  /// Opens the app `key`, whose secrets need not be known: whoever reads the data may do everything. Closes the store
-  /// with itself. `administrator`: the actor in the lines of `audit`.
+  /// Opens the app `key`, whose secrets need not be known: who can read the data may do everything. Closes the store
+  /// with itself. `seal`: what the server seals invitations with; nil: that is not known, and there are none. `settings`: the
+  /// server's, as far as they are known. `administrator`: the actor in the lines of `audit`.
   package init(
-    _ store: any ServerStore, app key: String, log: Log, administrator: String = "master",
-    audit: (@Sendable (AuditEvent) -> Void)? = nil
+    _ store: any ServerStore, app key: String, seal: String?, settings: Service.Settings, log: Log,
+    administrator: String = "master", audit: (@Sendable (AuditEvent) -> Void)? = nil
   ) throws(AdminFailure) {
     let master = hexText(randomBytes(16))
-    let app = AppCredentials(key: key, secret: hexText(randomBytes(16)), masterSecret: master)
+    let app = AppCredentials(
+      key: key, secret: hexText(randomBytes(16)), masterSecrets: [MasterSecret(plain: master)],
+      seal: seal)
     let workers = WorkerPool("kv-admin", threads: 1, limit: 16)
     pools = [workers]
-    var settings = Service.Settings()
+    var settings = settings
     settings.bodyBytes = 1 << 30
     settings.administrator = administrator
     if let audit {

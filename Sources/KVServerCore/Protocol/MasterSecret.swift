@@ -37,7 +37,7 @@ package struct MasterSecret: Sendable, Equatable {
   }
 
   /// A secret that stands in plain: it may do everything.
-  init(plain secret: String) {
+  package init(plain secret: String) {
     self.init(name: nil, sha256: Self.hash(secret), scopes: Set(MasterScope.allCases))
   }
 

@@ -88,7 +88,10 @@ extension Service {
     call.note?.subject = name
     let end = Timestamp.now().milliseconds / 1000 + days * 86_400
     guard let seal = Self.invitations(of: call.app).first else {
-      throw ServerError(.internalErrorStop)
+      throw ServerError(
+        .featureUnavailable,
+        "what the server seals invitations with is not known here: ask the server, or name its configuration"
+      )
     }
     let text = seal.seal("invitation", ["username": .string(name)], until: end)
     return Response.json(
