@@ -190,7 +190,7 @@ def test_every_kind_of_request_is_reported_with_its_user_and_its_id(
             ["before-fetch"],
         ),
         ("DELETE", path + "/a", None, ["before-delete", "after-delete"]),
-        ("DELETE", path + "?query={}", None, ["before-delete", "after-delete"]),
+        ("DELETE", path + "?query={}", None, ["before-fetch", "before-delete", "after-delete"]),
         ("POST", "/rpc/kid/custom/greet", {"a": 1}, ["custom"]),
         ("GET", "/appdata/kid/other", None, []),
     ]
@@ -319,6 +319,57 @@ def test_no_other_way_to_read_goes_past_fetch_hooks(
     assert call(server, "POST", f"{path}/_group", by_n, who=ana)[1] == [{"n": 1, "count": 1}]
     assert call(server, "POST", f"{path}/_group", counting, who=ana)[0] == 400
     assert call(server, "GET", f"{path}?sort=n.salary,salary", who=ana)[0] == 400
+
+
+def test_a_write_that_is_sent_again_does_not_go_past_fetch_hooks(
+    start: Start, service: Callable[[Rule], Service], tmp_path: Path
+) -> None:
+    """Its answer has the entity as it is now: with what others have added since."""
+    own = service(hide_salaries)
+    server = start("--logic", settings(tmp_path, own.port))
+    ana = sign_up(server, "ana")
+    path = "/appdata/kid/books"
+    token = {"X-Kvstored-Write-Token": "once"}
+    entity = {"_id": "a", "n": 1}
+    ways: list[tuple[str, str, object]] = [
+        ("PUT", f"{path}/a", entity),
+        ("POST", path, entity),
+        ("POST", path, [entity]),
+        ("POST", f"{path}/_batch", [{"method": "PUT", "id": "a", "entity": {"n": 1}}]),
+    ]
+    assert request(server, "PUT", f"{path}/a", entity, ana, token)[0] == 201
+    status, again = request(server, "PUT", f"{path}/a", entity, ana, token)
+    assert (status, again["n"]) == (201, 1), "what the write itself has stored is no secret"
+    assert call(server, "PUT", f"{path}/a", {**entity, "salary": 5000})[0] == 200
+    for method, target, body in ways:
+        _, answer = request(server, method, target, body, ana, token)
+        assert "5000" not in json.dumps(answer), (method, target)
+        assert "EntityGone" in json.dumps(answer), (method, target)
+
+
+def test_a_deletion_by_a_query_is_narrowed_as_a_fetch_is(
+    start: Start, service: Callable[[Rule], Service], tmp_path: Path
+) -> None:
+    """Else it would tell, by its count, which members the entities have that are not shown."""
+    reply: dict[str, Message] = {}
+    own = service(lambda message: (200, reply.get(message["event"], {})))
+    hooks = {"*": ["before-fetch", "before-delete"]}
+    server = start("--logic", settings(tmp_path, own.port, hooks=hooks))
+    ana = sign_up(server, "ana")
+    path = "/appdata/kid/books"
+    for name, hidden in (("a", True), ("b", False)):
+        call(server, "PUT", f"{path}/{name}", {"hidden": hidden, "n": 1}, who=ana)
+    query = urllib.parse.quote('{"n":1}')
+    reply["before-fetch"] = {"response": []}
+    status, error = call(server, "DELETE", f"{path}?query={query}", who=ana)
+    assert (status, error["error"]) == (400, "FeatureUnavailable")
+    reply["before-fetch"] = {"query": {"hidden": False, "n": 1}}
+    own.calls.clear()
+    assert call(server, "DELETE", f"{path}?query={query}", who=ana) == (200, {"count": 1})
+    (asked, _), (deleted, _) = own.calls
+    assert (asked["event"], asked["query"], asked["delete"]) == ("before-fetch", '{"n":1}', True)
+    assert json.loads(deleted["query"]) == {"hidden": False, "n": 1}
+    assert call(server, "GET", f"{path}/a")[0] == 200
 
 
 def user_id(server: Any, who: str) -> str:

@@ -89,6 +89,27 @@ struct Hooks: Sendable {
     if !deleted.isEmpty { report(.afterDelete) { $0.add("ids", json: deleted.jsonArray) } }
   }
 
+  /// The results as a client may see them: what others have stored since is not the answer to a write that is sent again, but
+  /// something that is read, past the hooks.
+  func shown(
+    _ results: [Result<WrittenEntity?, ServerError>]
+  ) -> [Result<WrittenEntity?, ServerError>] {
+    guard Self.hidesEntities(client.logic, of: collection) else { return results }
+    return results.map { result in
+      result.flatMap { $0?.isOfOthers == true ? .failure(.writtenBefore) : .success($0) }
+    }
+  }
+
+  /// Asks what is to be deleted of what a query selects, which is no more than a fetch would give: how many entities are deleted
+  /// tells of them as a count does. Nil: the query as it is.
+  func beforeFetch(toDelete query: String) throws(ServerError) -> String? {
+    switch try beforeFetch(id: nil, query: query, changedSince: nil, deletes: true) {
+    case .proceed: return nil
+    case .narrowed(let query): return query
+    case .answered: throw Self.passesBy("deletions by a query", "before-fetch")
+    }
+  }
+
   /// Asks before entities are deleted by a query.
   func beforeDelete(matching query: String) throws(ServerError) {
     let reply = try send(.beforeDelete) { $0.add("query", .string(query)) }
@@ -118,12 +139,14 @@ struct Hooks: Sendable {
   }
 
   /// Asks before entities are read. `id` nil: `query` selects them. `since`: only what has changed since then is read.
+  /// `deletes`: what is found is not sent, but deleted.
   func beforeFetch(
-    id: String?, query: String?, changedSince since: String?
+    id: String?, query: String?, changedSince since: String?, deletes: Bool = false
   ) throws(ServerError) -> Fetch {
     let reply = try send(.beforeFetch) {
       if let id { $0.add("id", .string(id)) }
       if let query { $0.add("query", .string(query)) }
+      if deletes { $0.add("delete", true) }
       if let since {
         $0.add("delta", true)
         $0.add("since", .string(since))

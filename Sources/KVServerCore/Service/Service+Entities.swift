@@ -208,13 +208,20 @@ extension Service {
   private func deleteMatching(_ call: AuthenticatedRequest, _ name: String) throws(ServerError)
     -> Response
   {
-    guard let query = call["query"] else {
+    guard var query = call["query"] else {
       throw ServerError(.missingQuery, "a query is required; query={} deletes everything")
     }
-    let selection = try QueryParameters.read(call).selection
+    var selection = try QueryParameters.read(call).selection
     let hooks = Hooks(call, name, of: self)
+    let narrowed = try hooks?.beforeFetch(toDelete: query)
     // How many entities a filter deletes tells of their members as a count does.
     try hooks?.check(Reading(query: selection))
+    if let narrowed {
+      var call = call
+      call.filter = narrowed
+      query = narrowed
+      selection = try QueryParameters.read(call).selection
+    }
     try hooks?.beforeDelete(matching: query)
     let count = try store.entities.delete(
       selection, in: call.collection(name), for: call.claim,

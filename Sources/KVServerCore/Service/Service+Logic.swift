@@ -26,7 +26,7 @@ extension Service {
     let allowed = check(try hooks.before(writes))
     let results = try store.entities.perform(allowed, in: key, for: call.claim)
     hooks.after(allowed, results)
-    return results
+    return hooks.shown(results)
   }
 
   /// Counts a collection that these writes make. The administrator makes as many as they like.

@@ -94,8 +94,13 @@ package struct WrittenEntity: Sendable {
   package var modified: Timestamp
   /// False: an older version was replaced.
   package var isNew: Bool
+  /// Whether the write was carried out by an earlier request, and others have changed the entity since.
+  package var isOfOthers: Bool
 
-  package init(id: String, body: [UInt8], acl: ACL, modified: Timestamp, isNew: Bool) {
+  package init(
+    id: String, body: [UInt8], acl: ACL, modified: Timestamp, isNew: Bool, isOfOthers: Bool = false
+  ) {
+    self.isOfOthers = isOfOthers
     self.id = id
     self.body = body
     self.acl = acl

@@ -105,14 +105,12 @@ extension DoneWrite {
     _ id: String, stored: StoredVersion?, mayRead: Bool, in collection: String
   ) -> Result<WrittenEntity?, ServerError> {
     guard kind != .deleted else { return .success(nil) }
-    guard let stored, mayRead || stored.modified == at else {
-      return .failure(ServerError(.entityGone, "an earlier request has written it"))
-    }
+    guard let stored, mayRead || stored.modified == at else { return .failure(.writtenBefore) }
     guard stored.isIntact else { return .failure(.damaged(id, in: collection)) }
     return .success(
       WrittenEntity(
         id: id, body: stored.body, acl: ACL(of: stored.body), modified: stored.modified,
-        isNew: kind == .created))
+        isNew: kind == .created, isOfOthers: stored.modified != at))
   }
 }
 
@@ -163,6 +161,9 @@ extension ServerError {
   package static func forbidden(_ id: String) -> ServerError {
     ServerError(.insufficientCredentials, "the entity's _acl does not allow this")
   }
+
+  /// The error for a write that is sent again, and of which nothing may be shown now.
+  static let writtenBefore = ServerError(.entityGone, "an earlier request has written it")
 
   package static let alreadyExists = ServerError(
     .internalErrorRetry, "An entity with that _id already exists in this collection")
