@@ -30,6 +30,8 @@ extension RowAccess {
 /// The rows of a collection that a viewer may see or change and that a filter matches.
 struct RowSelection: Sendable {
   let access: RowAccess
+  /// Access that is needed besides; nil: none.
+  private let readAccess: RowAccess?
   /// The ids that the filter names.
   private var ids: [String]?
   private let matcher: Matcher?
@@ -52,6 +54,14 @@ struct RowSelection: Sendable {
     matcher = named?.isExact == true ? nil : query.matcher(within: budget)
     access = RowAccess(
       rule: try viewer.rule(for: operation), isWriting: operation != .read, user: viewer.user)
+    readAccess = try viewer.readAccess(toDelete: operation == .delete, byMembers: matcher != nil)
+  }
+
+  /// Tells whether a row may be read or written.
+  private func accessCondition(_ app: Int64, of table: String = "") -> SQLFragment {
+    let access = access.condition(app, of: table)
+    guard let read = readAccess?.condition(app, of: table) else { return access }
+    return "(\(access) AND \(read))"
   }
 
   /// The same for rows that it has selected before, one by one: they still have the ids that they had.
@@ -74,7 +84,7 @@ struct RowSelection: Sendable {
 
   /// Tells whether a row is selected: what the rule lets through of what the filter matches. `app`: whose groups count.
   func condition(_ app: Int64) -> SQLFragment {
-    let access = access.condition(app)
+    let access = accessCondition(app)
     let isFound: SQLFragment? = IndexUse.isFound(by: use, or: ids)
     let condition = guardedFilter(by: access)
     return isFound.map { "\($0) AND \(condition)" } ?? condition
@@ -88,7 +98,7 @@ struct RowSelection: Sendable {
 
   /// Tells whether a row is what the rule lets through and the filter does not match.
   func unmatched(_ app: Int64) -> SQLFragment {
-    let access = access.condition(app)
+    let access = accessCondition(app)
     switch (isNamed, matches) {
     case (nil, nil): return "0"
     case (let isNamed?, nil): return "\(access) AND NOT (\(isNamed))"
@@ -100,7 +110,7 @@ struct RowSelection: Sendable {
 
   /// Tells the same of the rows that `walk` finds.
   func walkCondition(_ app: Int64) -> SQLFragment {
-    guardedFilter(by: access.condition(app, of: "e."))
+    guardedFilter(by: accessCondition(app, of: "e."))
   }
 
   private var isNamed: SQLFragment? {

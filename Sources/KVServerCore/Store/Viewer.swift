@@ -25,6 +25,16 @@ package struct Viewer: Sendable {
     }
   }
 
+  /// The permission to read that a deletion by a query needs besides its own: how many entities a filter deletes tells of their members
+  /// as a read does. Nil: none, since nothing but ids selects them, or everything may be read. Throws if nothing can be read.
+  package func readAccess(
+    toDelete deletes: Bool, byMembers: Bool
+  ) throws(ServerError) -> RowAccess? {
+    guard deletes, byMembers else { return nil }
+    let rule = try rule(for: .read)
+    return rule == .always ? nil : RowAccess(rule: rule, user: user)
+  }
+
   /// The rule for an operation. Throws if nothing of this kind is possible at all.
   package func rule(for action: Permissions.Action) throws(ServerError) -> Permissions.Rule {
     switch principal {

@@ -7,6 +7,8 @@ internal import KVServerCore
 struct RowSelection: Sendable {
   let collection: Int64
   let access: NamedAccess
+  /// Access that is needed besides; nil: none.
+  private let readAccess: NamedAccess?
   /// The ids that the filter names.
   private let ids: [String]?
   private let matcher: Matcher?
@@ -17,9 +19,10 @@ struct RowSelection: Sendable {
   let budget: WorkBudget
 
   init(
-    _ query: Query, in collection: Int64, _ access: NamedAccess, within budget: WorkBudget,
-    indexes: [EntityIndex] = []
+    _ query: Query, in collection: Int64, _ access: NamedAccess, and readAccess: NamedAccess? = nil,
+    within budget: WorkBudget, indexes: [EntityIndex] = []
   ) {
+    self.readAccess = readAccess
     self.collection = collection
     self.access = access
     self.budget = budget
@@ -40,7 +43,7 @@ struct RowSelection: Sendable {
 
   /// Tells whether a row may be selected.
   var condition: SQL {
-    let readable: SQL = "collection = \(bind: collection) AND \(access.condition())"
+    let readable: SQL = "collection = \(bind: collection) AND \(accessCondition())"
     if let isFound: SQL = IndexUse.isFound(by: use, or: ids) { return "\(readable) AND \(isFound)" }
     guard let text = matcher?.requiredText, use == nil else { return readable }
     // What cannot match need not be sent. A text may be stored with escapes.
@@ -48,6 +51,13 @@ struct RowSelection: Sendable {
       \(readable)
         AND (position(\(bind: text) IN body) > 0 OR position('\\x5c'::bytea IN body) > 0)
       """
+  }
+
+  /// Tells whether a row may be read or written.
+  private func accessCondition(of table: String = "") -> SQL {
+    let access = access.condition(of: table)
+    guard let read = readAccess?.condition(of: table) else { return access }
+    return "(\(access) AND \(read))"
   }
 
   /// Whether an entity that `condition` has let through is selected.
@@ -65,7 +75,7 @@ struct RowSelection: Sendable {
 
   /// Whether a row that was read is selected.
   func selects(_ row: StoredRow) throws(PostgresError) -> Bool {
-    guard access.allows(row) else { return false }
+    guard access.allows(row), readAccess?.allows(row) != false else { return false }
     return try row.version.body.withBorrowedBytes { (bytes) throws(PostgresError) in
       try matches(row.id, bytes)
     }
@@ -112,7 +122,7 @@ extension RowSelection {
     use?.walk?.select(
       "e.n, e.body, e.id",
       from: "JOIN entity AS e ON e.collection = \(bind: collection) AND e.n = x.n",
-      where: access.condition(of: "e."))
+      where: accessCondition(of: "e."))
   }
 }
 

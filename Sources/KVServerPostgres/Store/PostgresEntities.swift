@@ -237,8 +237,13 @@ final class PostgresEntities: ServerEntityStore {
     let viewer = try state.viewer()
     let access = state.access(
       try viewer.rule(for: action), for: viewer, isWriting: action != .read)
+    let looksInside = query.namedIDs?.isExact != true && query.matcher(within: budget) != nil
+    let readAccess = try viewer.readAccess(toDelete: action == .delete, byMembers: looksInside)
     return state.number.map {
-      RowSelection(query, in: $0, access, within: budget, indexes: state.indexes)
+      RowSelection(
+        query, in: $0, access,
+        and: readAccess.map { state.access($0.rule, for: viewer) }, within: budget,
+        indexes: state.indexes)
     }
   }
 

@@ -32,6 +32,37 @@ import Testing
     #expect(try server.send(as: ana, "DELETE", path + "/x").status == 200)
   }
 
+  @Test("to delete is none to read: a deletion by a filter tells nothing of what may not be read")
+  func deletionsByQuery() throws {
+    func set(_ rules: String) throws {
+      try server.send(as: .master, "PUT", path + "/_permissions", body: rules).expect(200)
+    }
+    func count(_ filter: String) throws -> String {
+      try server.send(as: bob, "DELETE", query(path, filter)).text
+    }
+    try server.send(as: ana, "PUT", path + "/x", body: #"{"pin":4711}"#).expect(201)
+    try server.send(as: bob, "PUT", path + "/y", body: #"{"pin":4711}"#).expect(201)
+    try server.send(as: ana, "PUT", path + "/z", body: #"{"pin":1,"_acl":{"gr":false}}"#).expect(
+      201)
+    try set(#"{"read":"creator","delete":"always"}"#)
+    #expect(try count(#"{"pin":{"$gt":4000}}"#) == #"{"count":1}"#)
+    #expect(try count(#"{"$or":[{"pin":4711},{"_id":"x"}]}"#) == #"{"count":0}"#)
+    try set(#"{"read":"never"}"#)
+    #expect(try server.send(as: bob, "DELETE", query(path, #"{"pin":4711}"#)).status == 401)
+    // An index finds no more than that.
+    try set(#"{"read":"acl"}"#)
+    try server.send(as: .master, "PUT", path + "/_indexes", body: #"{"keys":{"pin":1}}"#).expect(
+      200)
+    #expect(try count(#"{"pin":1}"#) == #"{"count":0}"#)
+    // What is selected by nothing but its id may be deleted by its id alone, too.
+    #expect(try count(#"{"_id":"x"}"#) == #"{"count":1}"#)
+    #expect(
+      try server.send(as: .master, "DELETE", query(path, #"{"pin":1}"#)).text == #"{"count":1}"#)
+    try server.send(as: ana, "PUT", path + "/w", body: "{}").expect(201)
+    try set(#"{"read":"never"}"#)
+    #expect(try count("{}") == #"{"count":1}"#)
+  }
+
   @Test("is not by long lists, on whatever route they come")
   func longLists() throws {
     let list = (0...ACL.maxNames).map { "\"\($0)\"" }.joined(separator: ",")
