@@ -5,17 +5,21 @@ enum DeviceText {
   /// Enough to know a device by.
   private static let maxBytes = 200
 
-  /// From `X-Kinvey-Device-Info`, which Kinvey's SDKs and our clients send as JSON, or else the program; nil: nothing is said.
-  static func of(_ headers: Headers) -> String? {
-    let text = headers[.deviceInfo].flatMap(described) ?? headers[.userAgent] ?? ""
+  private static let maxNameBytes = 100
+
+  /// From `X-Kinvey-Device-Info`, which Kinvey's SDKs and our clients send as JSON, or else the program; nil: nothing is said. Throws
+  /// if the device has a name, which our clients alone send, that is not allowed.
+  static func of(_ headers: Headers) throws(ServerError) -> String? {
+    let text = try headers[.deviceInfo].flatMap(described) ?? headers[.userAgent] ?? ""
     return text.isEmpty ? nil : shortened(text)
   }
 
   /// The name, the model, the system and the library.
-  private static func described(_ text: String) -> String? {
+  private static func described(_ text: String) throws(ServerError) -> String? {
     guard text.utf8.first == UInt8(ascii: "{"), let info = try? JSONValue(parsing: text) else {
       return text
     }
+    if let name = info["dn"] { try check(name: name) }
     let parts = [["dn"], ["md"], ["os", "ov"], ["sdk"]].map { names in
       names.compactMap { info[$0]?.stringValue }.filter { !$0.isEmpty }.joined(separator: " ")
     }
@@ -23,11 +27,28 @@ enum DeviceText {
     return all.isEmpty ? nil : all
   }
 
+  private static func check(name: JSONValue) throws(ServerError) {
+    let name = name.stringValue ?? ""
+    // Bytes that are no UTF-8 have become U+FFFD.
+    guard (1...maxNameBytes).contains(name.utf8.count),
+      !name.unicodeScalars.contains(where: { isControl($0) || $0.value == 0xFFFD })
+    else {
+      throw ServerError(
+        .inputValidationFailed,
+        "the name of a device, dn in X-Kinvey-Device-Info, must be a text of 1 to \(maxNameBytes) bytes in UTF-8"
+          + " without control characters")
+    }
+  }
+
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.generalCategory == .control
+  }
+
   /// The start of a text, without control characters, and without half a character at its end.
   private static func shortened(_ text: String) -> String {
     var out = ""
     var count = 0
-    for scalar in text.unicodeScalars where scalar.value >= 0x20 {
+    for scalar in text.unicodeScalars where !isControl(scalar) {
       count += UTF8.width(scalar)
       if count > maxBytes { break }
       out.unicodeScalars.append(scalar)

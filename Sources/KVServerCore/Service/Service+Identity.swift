@@ -56,7 +56,7 @@ extension Service {
     of proven: ProvenIdentity, _ rules: IdentityRules, _ call: AuthenticatedRequest
   ) throws(ServerError) -> Response {
     let app = call.app
-    let session = newSession(for: call.request)
+    let session = try newSession(for: call.request)
     let user = try retrying { () throws(ServerError) in
       let account = try account(of: proven, rules, app: app)
       call.note?.subject = account.id

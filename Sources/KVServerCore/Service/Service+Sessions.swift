@@ -11,7 +11,7 @@ extension Service {
     let attempt = LoginThrottle.Attempt(
       app: call.app.number, name: name, from: ClientAddress(call.request.client))
     if let seconds = throttle.wait(for: attempt) { throw ServerError.tooManyFailures(seconds) }
-    let session = newSession(for: call.request)
+    let session = try newSession(for: call.request)
     let user = try retrying { () throws(ServerError) in
       guard let account = try verified(name, password, for: call) else {
         throttle.failed(attempt)
@@ -72,9 +72,9 @@ extension Service {
   }
 
   /// A session that lasts as long as the settings say.
-  func newSession(for request: Request) -> NewSession {
+  func newSession(for request: Request) throws(ServerError) -> NewSession {
     NewSession(
-      settings.sessionLife, device: DeviceText.of(request.headers), address: request.client)
+      settings.sessionLife, device: try DeviceText.of(request.headers), address: request.client)
   }
 
   /// Throws if a user has as many sessions as they may have.

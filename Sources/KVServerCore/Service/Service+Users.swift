@@ -43,7 +43,8 @@ extension Service {
       throw ServerError(.userAlreadyExists)
     }
     let session =
-      call.apiVersion <= APIVersion.lastWithTokenAtSignup ? newSession(for: call.request) : nil
+      call.apiVersion <= APIVersion.lastWithTokenAtSignup
+      ? try newSession(for: call.request) : nil
     var body = try store.accounts.create(
       draft, name: name, password: try hash(password), session: session, of: call.app.number)
     if let session { body = Self.adding(session.token, to: body) }

@@ -14,7 +14,7 @@ import Testing
   private static let pixel =
     #"{"hv":1,"md":"Pixel","os":"Android","ov":"9","sdk":"Android","pv":"4.4.0","id":"a1b2"}"#
   private static let ours =
-    #"{"hv":1,"dn":"Ana\u2019s \u0000\u007fdesk","md":"x86_64","os":"Linux","ov":"6.1","sdk":"libkvstore"}"#
+    #"{"hv":1,"dn":"Ana\u2019s desk","md":"x86\u0000_\u007f64\u009b","os":"Linux","ov":"6.1","sdk":"libkvstore"}"#
 
   private static func sessions(_ server: TestServer, _ who: TestServer.Who) throws -> [JSONValue] {
     try server.send(as: who, "GET", "/user/kid/_sessions").expect(200).json.arrayValue ?? []
@@ -42,7 +42,7 @@ import Testing
         [("X-Kinvey-Device-Info", Self.pixel), ("User-Agent", "okhttp")],
         "Pixel, Android 9, Android"
       ),
-      ([("X-Kinvey-Device-Info", Self.ours)], "Ana’s \u{7F}desk, x86_64, Linux 6.1, libkvstore"),
+      ([("X-Kinvey-Device-Info", Self.ours)], "Ana’s desk, x86_64, Linux 6.1, libkvstore"),
       ([("X-Kinvey-Device-Info", "Nokia"), ("User-Agent", "okhttp")], "Nokia"),
       ([("X-Kinvey-Device-Info", #"{"hv":1,"md":7}"#), ("User-Agent", "okhttp")], "okhttp"),
       ([("User-Agent", String(repeating: "é", count: 500))], String(repeating: "é", count: 100)),
@@ -60,6 +60,38 @@ import Testing
     let silent = try Self.logIn(server, [])
     let own = try Self.sessions(server, silent).first { $0["isCurrent"] == true }
     #expect(own?["device"] == .null)
+  }
+
+  @Test("do not begin on a device whose name is too long, or no text that can be shown")
+  func names() throws {
+    let server = try TestServer()
+    let login = #"{"username":"ana","password":"pass"}"#
+    let long = String(repeating: "é", count: 50)
+    func status(_ name: [UInt8], _ path: String, body: String) throws -> (Int, String) {
+      let connection = try #require(RawConnection(port: server.port))
+      connection.send(
+        Array(
+          """
+          POST \(path) HTTP/1.1\r\nHost: x\r\nAuthorization: \(TestServer.Who.app.authorization ?? "")\r\n\
+          X-Kinvey-API-Version: 5\r\nContent-Length: \(body.utf8.count)\r\nX-Kinvey-Device-Info: {"dn":
+          """.utf8) + name + Array("}\r\n\r\n\(body)".utf8))
+      let answer = try #require(HTTPClient.receive(connection))
+      return (answer.status, answer.json["debug"]?.stringValue ?? "")
+    }
+    _ = try server.user("ana")
+    #expect(try status(Array("\"\(long)\"".utf8), "/user/kid/login", body: login).0 == 200)
+    let bad: [[UInt8]] = [
+      Array("\"\(long)x\"".utf8), Array(#""a\u0007b""#.utf8), Array(#""a\u007fb""#.utf8),
+      Array(#""a\u009bb""#.utf8), Array(#""""#.utf8), Array("7".utf8), Array("null".utf8),
+      [0x22, 0x41, 0xFF, 0x22],
+    ]
+    for (number, name) in bad.enumerated() {
+      let refused = try status(name, "/user/kid/login", body: login)
+      #expect(refused.0 == 400 && refused.1.contains("the name of a device"), "\(name) \(refused)")
+      let body = "{\"username\":\"\(number)\",\"password\":\"pass\"}"
+      #expect(try status(name, "/user/kid", body: body).0 == 400)
+    }
+    #expect(try server.send(as: .master, "GET", "/user/kid").ids.count == 1)
   }
 
   @Test("tell when they were used last, also when they cannot last any longer")
