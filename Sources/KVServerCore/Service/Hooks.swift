@@ -90,13 +90,44 @@ struct Hooks: Sendable {
   }
 
   /// The results as a client may see them: what others have stored since is not the answer to a write that is sent again, but
-  /// something that is read, past the hooks.
+  /// something that is read, with the hooks of a get.
   func shown(
     _ results: [Result<WrittenEntity?, ServerError>]
   ) -> [Result<WrittenEntity?, ServerError>] {
     guard Self.hidesEntities(client.logic, of: collection) else { return results }
     return results.map { result in
-      result.flatMap { $0?.isOfOthers == true ? .failure(.writtenBefore) : .success($0) }
+      result.flatMap { written in
+        guard let written, written.isOfOthers else { return .success(written) }
+        return Result { () throws(ServerError) in try shown(written) }
+      }
+    }
+  }
+
+  private func shown(_ written: WrittenEntity) throws(ServerError) -> WrittenEntity {
+    var written = written
+    switch try beforeFetch(id: written.id, query: nil, changedSince: nil) {
+    case .proceed: break
+    case .narrowed(let filter):
+      guard try Self.matches(written.body, filter) else { throw .writtenBefore }
+    case .answered: throw .writtenBefore
+    }
+    if let afterFetch {
+      written.body = try Service.changed(Payload(written.body), by: afterFetch).withBytes {
+        Array($0)
+      }
+    }
+    guard !written.body.isEmpty else { throw .writtenBefore }
+    return written
+  }
+
+  private static func matches(_ body: [UInt8], _ filter: String) throws(ServerError) -> Bool {
+    do throws(QueryError) {
+      let matcher = try Query(filter: filter).matcher(within: .unlimited)
+      return try body.withBorrowedBytes { (bytes) throws(QueryError) in
+        try matcher?.matches(bytes) ?? true
+      }
+    } catch {
+      throw ServerError(error)
     }
   }
 

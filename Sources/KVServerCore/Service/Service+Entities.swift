@@ -64,7 +64,7 @@ extension Service {
   }
 
   /// What business logic makes of one entity: another one, or none.
-  private static func changed(
+  static func changed(
     _ body: Payload, by change: (Payload) throws(ServerError) -> [UInt8]
   ) throws(ServerError) -> Payload {
     let entity = try change(body)
