@@ -25,8 +25,15 @@ struct KinveyBackend {
       configuration.maxGroupBytes = limit
     }
     if let name = try reader.string("deviceName") {
-      guard (1...100).contains(name.utf8.count) else {
-        throw StoreError(.invalid, "The option \"deviceName\" must have 1 to 100 bytes.")
+      // The server has the same rule. What is no UTF-8 came with U+FFFD in its place.
+      guard name.utf8.count <= 100,
+        !name.unicodeScalars.contains(where: {
+          $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) || $0.value == 0xFFFD
+        })
+      else {
+        throw StoreError(
+          .invalid,
+          "The option \"deviceName\" must have 1 to 100 bytes of UTF-8 without control characters.")
       }
       configuration.deviceName = name
     }

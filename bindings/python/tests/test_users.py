@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import APP_KEY, APP_SECRET, open_client
@@ -49,6 +53,54 @@ def test_what_is_saved_before_a_login_is_the_first_users(
             client.signup(unique + "b", PASSWORD)
         notes.push()
         assert creator(notes, "n1") == ana["_id"]
+
+
+def ask(server: Server, path: str, who: str, body: object = None) -> Any:
+    """Ask the server itself; give the answer."""
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(server.host + path, data, headers={"Authorization": who})
+    request.add_header("Content-Type", "application/json")
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)
+
+
+def named(host: str, directory: Path, name: str) -> kvstore.Client:
+    """Open a client on a device of a name."""
+    return kvstore.Client(
+        app_key=APP_KEY,
+        app_secret=APP_SECRET,
+        host=host,
+        data_directory=directory,
+        device_name=name,
+    )
+
+
+def test_a_device_has_the_name_that_the_program_gives_it(
+    server: Server, tmp_path: Path, unique: str
+) -> None:
+    name = "Anaïs\u2019 🖥 " + "é" * 40
+    assert len(name.encode()) <= 100
+    with named(server.host, tmp_path, name) as client:
+        client.signup(unique, PASSWORD)
+    app = "Basic " + base64.b64encode(f"{APP_KEY}:{APP_SECRET}".encode()).decode()
+    user = {"username": unique, "password": PASSWORD}
+    token = ask(server, f"/user/{APP_KEY}/login", app, user)["_kmd"]["authtoken"]
+    sessions = ask(server, f"/user/{APP_KEY}/_sessions", f"Kinvey {token}")
+    devices = [session["device"] for session in sessions]
+    assert sum(device.startswith(f"{name}, ") for device in devices) == 1, devices
+
+
+@pytest.mark.parametrize(
+    "name", ["", "é" * 50 + "x", "a\nb", "a\x00b", "a\x7fb", "a\x9bb", "a\ufffdb"]
+)
+def test_a_name_that_no_device_can_have_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(kvstore.InvalidError, match=r"deviceName|UTF-8"):
+        named("http://127.0.0.1:1", tmp_path, name)
+
+
+def test_a_name_that_is_no_unicode_is_refused(tmp_path: Path) -> None:
+    with pytest.raises((kvstore.InvalidError, UnicodeEncodeError)):
+        named("http://127.0.0.1:1", tmp_path, "a\udcffb")
 
 
 def test_tags_have_sessions_of_their_own(server: Server, tmp_path: Path, unique: str) -> None:
