@@ -28,7 +28,8 @@ extension KVStoreClient {
   ///
   ///     let user = try await client.login(code: "…", redirectURI: "notes://login")
   ///
-  /// `redirectURI` and `clientID` are those of the page. `adoptsData`: see `login(username:password:)`. An expired session is renewed automatically: docs/sync.md.
+  /// `redirectURI` and `clientID` are those of the page. `adoptsData`: see `login(username:password:)`. An expired session is
+  /// renewed automatically: docs/sync.md.
   @discardableResult
   public func login(
     code: String, redirectURI: String, clientID: String? = nil, adoptsData: Bool = false,
