@@ -7,6 +7,7 @@
 #define KVSTORE_BACKEND_HPP
 
 #include <kvstore/callback.hpp>
+#include <kvstore/handle.hpp>
 #include <kvstore/result.hpp>
 #include <kvstore/text.hpp>
 

@@ -6,6 +6,7 @@
 #define KVSTORE_MIGRATION_HPP
 
 #include <kvstore/callback.hpp>
+#include <kvstore/handle.hpp>
 
 #include <cstring>
 #include <optional>
