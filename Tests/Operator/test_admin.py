@@ -93,7 +93,9 @@ def test_an_invitation_that_is_made_without_a_server_is_good_on_it(
     assert call(server, "POST", f"/user/{key}", bob, who=who)[0] == 201
 
 
-def test_an_invitation_that_no_server_would_accept_is_not_made(start: Start, tmp_path: Path) -> None:
+def test_an_invitation_that_no_server_would_accept_is_not_made(
+    start: Start, tmp_path: Path
+) -> None:
     """The app stands on the server's command line, of which the command knows nothing."""
     server = start()
     at = Approach(server, tmp_path / "data", is_direct=True)()
