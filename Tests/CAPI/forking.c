@@ -220,8 +220,17 @@ static void play(int isOpen, int isBusy) {
   NUMBER(0, status);
 }
 
+/* Whether a thread saves during some of the forks. Not under gcc's sanitizer: what its allocator has locked in another thread
+ * stays locked in the child for ever. */
+#ifdef __SANITIZE_ADDRESS__
+enum { HAS_BUSY_FORKS = 0 };
+#else
+enum { HAS_BUSY_FORKS = 1 };
+#endif
+
 static void in_every_order(void) {
-  for (round_number = 0; round_number < 100; round_number++) play(round_number % 2, round_number % 4 == 3);
+  for (round_number = 0; round_number < 100; round_number++)
+    play(round_number % 2, HAS_BUSY_FORKS && round_number % 4 == 3);
 }
 
 int main(void) {
