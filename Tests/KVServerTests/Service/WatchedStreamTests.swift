@@ -15,7 +15,7 @@ import Testing
 
     func send(_ response: Response) { self.response.withLockNotifyingAll { $0 = $0 ?? response } }
 
-    init(_ server: TestServer, _ who: TestServer.Who, _ path: String) throws {
+    init(_ server: TestServer, _ who: TestServer.Who, path: String) throws {
       var headers = Headers()
       headers[.authorization] = who.authorization
       headers[.apiVersion] = "5"
@@ -81,7 +81,7 @@ import Testing
       ).expect(201)
     }
     let job = TestServer.Who.header("Basic " + Base64.encode("kid:job"))
-    let download = try Download(server, end.isOfSecret ? job : ana, "/appdata/kid/long")
+    let download = try Download(server, end.isOfSecret ? job : ana, path: "/appdata/kid/long")
     #expect(try download.next() != nil)
     switch end {
     case .nothing: Self.reload(server, Self.app([.read, .users]))
