@@ -108,11 +108,7 @@ class StoreScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Start the updates."""
-        self.query_one("#collections", DataTable).add_columns("collection", "entities", "pending")
-        pending = self.query_one("#pending", DataTable)
-        pending.add_columns(
-            "collection", "id", "operation", "state", "attempts", "changed", "error"
-        )
+        self._fill_overview()
         self._subscriptions.append(self.source.client.observe_sync(self._on_sync))
         self._look()
         self.set_interval(1, self._look)
@@ -144,17 +140,22 @@ class StoreScreen(Screen[None]):
         if overview == self.overview:
             return
         self.overview = overview
-        table = self.query_one("#collections", DataTable)
-        fill(table, [[name, str(count), str(n)] for name, count, n in overview.collections])
-        names = ("collection", "id", "operation", "state", "attempts", "changedAt", "error")
-        rows = [[cell(row[name]) for name in names] for row in overview.pending]
-        fill(self.query_one("#pending", DataTable), rows)
+        self._fill_overview()
         self._show_write()
         width = max(map(len, overview.facts), default=0)
         lines = [f"{name:<{width}}  {printable(text)}" for name, text in overview.facts.items()]
         self.query_one("#facts", Static).update("\n".join(lines))
         if self.collection is None and overview.collections:
             self._choose(overview.collections[0][0])
+
+    def _fill_overview(self) -> None:
+        collections = [[name, str(count), str(n)] for name, count, n in self.overview.collections]
+        table = self.query_one("#collections", DataTable)
+        fill(table, ("collection", "entities", "pending"), collections)
+        members = ("collection", "id", "operation", "state", "attempts", "changedAt", "error")
+        names = ["changed" if name == "changedAt" else name for name in members]
+        pending = [[cell(row[name]) for name in members] for row in self.overview.pending]
+        fill(self.query_one("#pending", DataTable), names, pending)
 
     def on_data_table_row_highlighted(self, event: DataTable.RowHighlighted) -> None:
         """Show the collection or the entity at the cursor."""

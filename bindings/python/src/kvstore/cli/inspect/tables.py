@@ -18,24 +18,27 @@ _COLUMNS = 10
 _WIDTH = 60
 
 
-def fill(table: DataTable[Text], rows: Sequence[Sequence[str]]) -> None:
-    """Replace the rows, and keep the cursor's position."""
+def fill(table: DataTable[Text], names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Replace columns and rows, and keep the cursor's position."""
     row = table.cursor_row
-    table.clear()
-    for cells in rows:
-        table.add_row(*(Text(text[:_WIDTH], no_wrap=True) for text in cells))
+    table.clear(columns=True)
+    shown = [[Text(text[:_WIDTH], no_wrap=True) for text in cells] for cells in rows]
+    for column, name in enumerate(names):
+        label = Text(printable(name))
+        # A table that finds the width itself may keep a header of the width without rows.
+        width = max(text.cell_len for text in [label, *(cells[column] for cells in shown)])
+        table.add_column(label, width=width)
+    for cells in shown:
+        table.add_row(*cells)
     table.move_cursor(row=row)
 
 
 def fill_with_entities(table: DataTable[Text], entities: list[Entity]) -> None:
     """Show entities, a column for each member, and keep the cursor's position."""
     names = columns_of(entities)[:_COLUMNS]
-    row = table.cursor_row
-    table.clear(columns=True)
-    table.add_columns(*(Text(printable(name)) for name in names))
     fill(
         table,
+        names,
         [[cell(each.get(name)) if name in each else "" for name in names] for each in entities],
     )
-    table.move_cursor(row=row)
     table.border_subtitle = f"the first {PAGE}" if len(entities) == PAGE else ""
