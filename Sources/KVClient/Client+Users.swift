@@ -32,6 +32,11 @@ extension Client {
 
     package init(_ object: JSONObject) throws(StoreError) {
       var reader = OptionReader(object)
+      self = try Joining(from: &reader)
+    }
+
+    /// Reads what is left of an object.
+    init(from reader: inout OptionReader) throws(StoreError) {
       adopt = try reader.bool("adopt") ?? false
       call = try Options(from: &reader)
       try reader.finish()
@@ -39,7 +44,7 @@ extension Client {
   }
 
   /// Creates a user and makes it the active one. An empty object: the backend makes up name and password.
-  /// `.pending`, and nobody is created, while writes of another user wait that this one does not adopt.
+  /// Throws `.pending`, and creates no user, while writes of another user wait that this one does not adopt.
   package func signup(
     _ user: JSONObject, adopting isAdopting: Bool = false, options: Options,
     cancellation: Cancellation
@@ -112,9 +117,8 @@ extension Client {
     let authorization = try authorization()
     var reader = OptionReader(options)
     let clientId = try reader.string("clientId")
-    let isAdopting = try reader.bool("adopt") ?? false
-    let options = try Options(from: &reader)
-    try reader.finish()
+    let joining = try Joining(from: &reader)
+    let options = joining.call
     let (user, grant) = try asking("login by code", options: options, cancellation: cancellation) {
       (call) throws(StoreError) -> (Account, Grant) in
       let users = try accounts()
@@ -130,7 +134,7 @@ extension Client {
         return (try users.signup(authorization.credentials(of: grant), call), grant)
       }
     }
-    return try begun(user, options, grant: grant, adopting: isAdopting)
+    return try begun(user, options, grant: grant, adopting: joining.adopt)
   }
 
   // MARK: The active one

@@ -1,5 +1,5 @@
-internal import KVBase
 internal import Glibc
+internal import KVBase
 internal import KVJSON
 internal import KVObjects
 internal import KVStorage

@@ -1,3 +1,4 @@
+internal import KVBase
 internal import KVKinvey
 internal import KVSync
 internal import KVTransport
@@ -25,15 +26,11 @@ struct KinveyBackend {
       configuration.maxGroupBytes = limit
     }
     if let name = try reader.string("deviceName") {
-      // The server has the same rule. What is no UTF-8 came with U+FFFD in its place.
-      guard name.utf8.count <= 100,
-        !name.unicodeScalars.contains(where: {
-          $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) || $0.value == 0xFFFD
-        })
-      else {
+      guard DeviceName.isName(name) else {
         throw StoreError(
           .invalid,
-          "The option \"deviceName\" must have 1 to 100 bytes of UTF-8 without control characters.")
+          "The option \"deviceName\" must have 1 to \(DeviceName.maxBytes) bytes of UTF-8 without control characters."
+        )
       }
       configuration.deviceName = name
     }

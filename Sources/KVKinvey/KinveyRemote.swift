@@ -136,7 +136,7 @@ extension HTTPHead {
   /// which data it has.
   var requestStart: BackendMoment? {
     guard let text = self["X-Kinvey-Request-Start"], Timestamp(text) != nil else { return nil }
-    return BackendMoment(text, epoch: data?.epoch, restored: data?.restored)
+    return BackendMoment(text, data)
   }
 
   /// Which data the backend has; nil if it does not say.

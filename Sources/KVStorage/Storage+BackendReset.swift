@@ -70,7 +70,7 @@ extension Storage {
       for one in lost { _ = try kept.keepLost(one.id, one.theirs, on: db) }
       return kept.found
     }
-    if !found.isEmpty { rule.report(collection, found) }
+    rule.tell(found, of: collection)
   }
 
   /// Whether the backend has had other data, as far as is noted.

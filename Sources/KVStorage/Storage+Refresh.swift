@@ -204,7 +204,7 @@ extension Storage {
     try db.run(
       """
       INSERT OR REPLACE INTO requests
-      SELECT number, \(bind: key.filter), \(bind: key.fields), \(bind: moment.text), \(bind: moment.epoch)
+      SELECT number, \(bind: key.filter), \(bind: key.fields), \(bind: moment.text), \(bind: moment.data?.epoch)
       FROM collections WHERE number = \(bind: table.number) AND forgotten < \(bind: mark.generation)
       """)
   }

@@ -69,7 +69,7 @@ extension Storage {
       }
       return (result, lost?.found ?? [])
     }
-    if !lost.isEmpty { rule.report(collection, lost) }
+    rule.tell(lost, of: collection)
     return result
   }
 
@@ -109,7 +109,7 @@ extension Storage {
       }
       return (result, lost?.found ?? [])
     }
-    if !lost.isEmpty { rule.report(collection, lost) }
+    rule.tell(lost, of: collection)
     return result
   }
 

@@ -1,11 +1,10 @@
+internal import KVBase
 internal import KVJSON
 
 /// What a client says of the device that it runs on, for users who look at their sessions.
 enum DeviceText {
   /// Enough to know a device by.
   private static let maxBytes = 200
-
-  private static let maxNameBytes = 100
 
   /// From `X-Kinvey-Device-Info`, which Kinvey's SDKs and our clients send as JSON, or else the program; nil: nothing is said. Throws
   /// if the device has a name, which our clients alone send, that is not allowed.
@@ -28,27 +27,19 @@ enum DeviceText {
   }
 
   private static func check(name: JSONValue) throws(ServerError) {
-    let name = name.stringValue ?? ""
-    // Bytes that are no UTF-8 have become U+FFFD.
-    guard (1...maxNameBytes).contains(name.utf8.count),
-      !name.unicodeScalars.contains(where: { isControl($0) || $0.value == 0xFFFD })
-    else {
+    guard DeviceName.isName(name.stringValue ?? "") else {
       throw ServerError(
         .inputValidationFailed,
-        "the name of a device, dn in X-Kinvey-Device-Info, must be a text of 1 to \(maxNameBytes) bytes in UTF-8"
+        "the name of a device, dn in X-Kinvey-Device-Info, must be a text of 1 to \(DeviceName.maxBytes) bytes in UTF-8"
           + " without control characters")
     }
-  }
-
-  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.properties.generalCategory == .control
   }
 
   /// The start of a text, without control characters, and without half a character at its end.
   private static func shortened(_ text: String) -> String {
     var out = ""
     var count = 0
-    for scalar in text.unicodeScalars where !isControl(scalar) {
+    for scalar in text.unicodeScalars where !scalar.isControl {
       count += UTF8.width(scalar)
       if count > maxBytes { break }
       out.unicodeScalars.append(scalar)

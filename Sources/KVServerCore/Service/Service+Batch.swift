@@ -20,9 +20,8 @@ extension Service {
       viewer = try self.viewer(call, name)
     }
     if let viewer { writes = writes.map { $0.flatMap { $0.allowed(to: viewer) } } }
-    var response = Self.answer(try perform(writes, for: call, in: name, check: Self.distinct))
-    response.headers += data
-    return response
+    return namingData(
+      Self.answer(try perform(writes, for: call, in: name, check: Self.distinct)))
   }
 
   /// Refuses what is not the first write of its entity: all versions of a transaction have one time, and no two

@@ -34,9 +34,7 @@ extension Service {
       let condition = try Self.precondition(call)
       let token = try Self.token(call)
       _ = try perform(.delete(id: id, if: condition, token: token), for: call, in: name)
-      var response = Response.json(200, ["count": 1])
-      response.headers += data
-      return response
+      return namingData(Response.json(200, ["count": 1]))
     default:
       return try fetch(call, in: name, id: id) { (call) throws(ServerError) in
         try get(call, in: name, id: id)
@@ -164,8 +162,7 @@ extension Service {
     var response = Response.json(201, written.body)
     response.headers.append(("Location", location(call, "appdata", path: name, written.id)))
     response.headers.append(Self.revision(written.modified))
-    response.headers += data
-    return response
+    return namingData(response)
   }
 
   private func createMany(
@@ -182,9 +179,7 @@ extension Service {
     if call.proven == nil, case .failure(let error)? = results.first(where: { $0.isRefused }) {
       throw error
     }
-    var response = MultiInsertAnswer.response(results)
-    response.headers += data
-    return response
+    return namingData(MultiInsertAnswer.response(results))
   }
 
   private func put(_ call: AuthenticatedRequest, _ name: String, id: String) throws(ServerError)
@@ -198,11 +193,10 @@ extension Service {
     else { throw ServerError(.internalErrorRetry) }
     var response = Response.json(written.isNew ? 201 : 200, written.body)
     response.headers.append(Self.revision(written.modified))
-    response.headers += data
     if written.isNew {
       response.headers.append(("Location", location(call, "appdata", path: name, id)))
     }
-    return response
+    return namingData(response)
   }
 
   private func deleteMatching(_ call: AuthenticatedRequest, _ name: String) throws(ServerError)
@@ -302,8 +296,15 @@ extension Service {
     [("X-Kinvey-Request-Start", start.description)] + data
   }
 
-  /// Which data the store has. Answers to writes have it too: a client that only writes notices a restore as well.
-  var data: [(name: String, value: String)] {
+  /// The answer to a write, with the data that the store has: a client that only writes notices a restore as well.
+  func namingData(_ response: Response) -> Response {
+    var response = response
+    response.headers += data
+    return response
+  }
+
+  /// Which data the store has.
+  private var data: [(name: String, value: String)] {
     let epoch = ("X-Kvstored-Data-Epoch", store.epoch)
     guard let restored = store.restored else { return [epoch] }
     return [

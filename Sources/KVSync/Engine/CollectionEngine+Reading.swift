@@ -129,14 +129,12 @@ extension CollectionEngine {
     try sendGate.fence.reading { (reading) throws(StoreError) in
       let before = try local.version(of: id, in: collection)
       do throws(StoreError) {
-        let answered = Monitor<BackendData?>(nil)
+        let answered = AnsweredData()
         var call = call
-        call.answered = { data in answered.withLock { $0 = data } }
+        call.answered = answered.hear
         let entity = try remote.find(id: id, in: collection, call: call)
         let outline = try arrivals.accepted(entity, as: id)
-        if let data = answered.withLock({ $0 }) {
-          // What is here may be of data that the backend had before.
-          try local.note(data, in: collection)
+        if try answered.note(in: local, collection) {
           try local.keepLost([(id, .entity(entity))], in: collection, from: .latest)
         }
         if before != nil, try isOlder(outline.version(in: entity), than: id, local) {

@@ -4,39 +4,34 @@ internal import KVBase
 package struct BackendMoment: Sendable {
   /// The moment, in the backend's notation.
   package var text: String
-  /// The epoch of the backend's data; nil: the backend does not say. Data that was restored from an older copy has another
-  /// epoch, and a moment says nothing about it.
-  package var epoch: String?
-  /// If the data was put back from a copy: what was written until then was in the copy, or had been replaced or deleted before
-  /// it was made. Nil: the backend does not say.
-  package var restored: String?
+  /// Which data was read; nil: the backend does not say. About other data the moment says nothing.
+  package var data: BackendData?
 
-  package init(_ text: String, epoch: String? = nil, restored: String? = nil) {
+  package init(_ text: String, _ data: BackendData? = nil) {
     self.text = text
-    self.epoch = epoch
-    self.restored = restored
+    self.data = data
+  }
+
+  package init(_ text: String, epoch: String?) {
+    self.init(text, epoch.map { BackendData(epoch: $0) })
   }
 
   /// Whether an answer that began at `other` is about the same data.
   package func isOfSameData(as other: BackendMoment?) -> Bool {
-    switch (epoch, other?.epoch) {
+    switch (data, other?.data) {
     case (nil, nil): true
-    case (let ours?, let theirs?): ours.hasSameBytes(as: theirs)
+    case (let ours?, let theirs?): ours.isSame(as: theirs)
     default: false
     }
   }
 }
 
-extension BackendMoment {
-  /// Which data was read; nil: the backend does not say.
-  package var data: BackendData? { epoch.map { BackendData(epoch: $0, restored: restored) } }
-}
-
 /// Which data a backend has: an answer to a write says it too.
 package struct BackendData: Sendable, Equatable {
-  /// See `BackendMoment.epoch`.
+  /// Data that was restored from an older copy has another epoch.
   package var epoch: String
-  /// See `BackendMoment.restored`.
+  /// If the data was put back from a copy: what was written until then was in the copy, or had been replaced or deleted before
+  /// it was made. Nil: the backend does not say.
   package var restored: String?
 
   package init(epoch: String, restored: String? = nil) {

@@ -37,7 +37,7 @@ package struct LostVersion: Sendable, Equatable {
 package struct BackendResetRule: Sendable {
   package var policy: BackendResetPolicy
   /// Receives what was kept or queued, after it is stored: the collection and some of its entities. Must not wait.
-  package var report: @Sendable (String, [LostVersion]) -> Void
+  private var report: @Sendable (String, [LostVersion]) -> Void
 
   package init(
     _ policy: BackendResetPolicy = .accept,
@@ -45,6 +45,11 @@ package struct BackendResetRule: Sendable {
   ) {
     self.policy = policy
     self.report = report
+  }
+
+  /// Says what was kept or queued, if anything was.
+  package func tell(_ lost: [LostVersion], of collection: String) {
+    if !lost.isEmpty { report(collection, lost) }
   }
 }
 

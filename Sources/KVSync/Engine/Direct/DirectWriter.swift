@@ -7,14 +7,13 @@ struct DirectWriter {
   let engine: CollectionEngine
   let remote: LocalFilteringRemote
   let call: Call
-  /// Which data the backend had when it answered last.
-  private let answered = Monitor<BackendData?>(nil)
+  private let answeredData = AnsweredData()
 
   /// Throws if there is no backend, or nobody may write to it.
   init(_ engine: CollectionEngine, _ call: Call) throws(StoreError) {
     self.engine = engine
     var call = call
-    call.answered = { [answered] data in answered.withLock { $0 = data } }
+    call.answered = answeredData.hear
     self.call = call
     remote = try engine.backend(for: "write to the network")
     _ = try engine.writer()
@@ -61,7 +60,7 @@ struct DirectWriter {
         let (count, version) = try conditionalOutcome(of: write, id).deletion()
         if let local {
           try engine.sendGate.fence.settling([id]) { () throws(StoreError) in
-            try noteData(local)
+            try answeredData.note(in: local, collection)
             if var before = try answered(id, queued, local: local) {
               before.write.operation = .delete
               try local.confirm([AcceptedWrite(before.write, stored: nil, deletion: version)])
@@ -84,11 +83,6 @@ struct DirectWriter {
       StoreError(.internal, "A request ended without an outcome."))
     try sendCompleted([write]) { result = $1 }
     return try result.get()
-  }
-
-  /// Before anything of the backend's answer is stored: what is here is of the data that it had before.
-  private func noteData(_ local: any Outbox) throws(StoreError) {
-    if let data = answered.withLock({ $0 }) { try local.note(data, in: collection) }
   }
 
   // MARK: What was queued before
@@ -132,7 +126,7 @@ struct DirectWriter {
       outlines.enumerated().map { (RecordID($0.element.id ?? ""), $0.offset) },
       uniquingKeysWith: { _, last in last })
     try engine.sendGate.fence.settling(indices.keys.map(\.text)) { () throws(StoreError) in
-      try noteData(local)
+      try answeredData.note(in: local, collection)
       var (done, before): ([AcceptedWrite], [PendingDetail]) = ([], [])
       for (id, index) in indices {
         if let detail = try answered(id.text, queued, local: local) {

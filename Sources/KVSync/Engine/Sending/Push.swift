@@ -25,7 +25,7 @@ struct Push {
   /// Why the rest is not worth trying.
   private var stopped: StoreError?
   /// Which data the backend had when it answered last.
-  private let answered = Monitor<BackendData?>(nil)
+  private let answered = AnsweredData()
   /// So often what was held up or was overtaken is sent again.
   private static let maxRounds = 5
   /// How many writes are read at once: what they need in memory follows from those before.
@@ -165,7 +165,7 @@ struct Push {
     var sending = call.sending(
       batches.lazy.flatMap(\.writes).map { ($0.write.id, $0.write.revision) })
     sending.cancellation = stop
-    sending.answered = { [answered] data in answered.withLock { $0 = data } }
+    sending.answered = answered.hear
     var round = Round()
     call.cancellation.notifying {
       stop.cancel()
@@ -290,15 +290,14 @@ struct Push {
   /// A write as the backend's last answer shows it.
   func noted(_ write: AcceptedWrite) -> AcceptedWrite {
     var write = write
-    write.data = answered.withLock { $0 }
+    write.data = answered.value
     return write
   }
 
   /// What the backend has under these ids.
   func backendEntities(_ ids: [String]) throws(StoreError) -> [RecordID: BackendEntity] {
     try engine.backendEntities(
-      ids, remote, call: call,
-      moment: { [answered] moment in answered.withLock { $0 = moment.data } })
+      ids, remote, call: call, moment: { answered.hear($0.data) })
   }
 
   func fail(_ write: PendingWrite, _ error: StoreError, round: inout Round) {
