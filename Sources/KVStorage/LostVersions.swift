@@ -108,6 +108,18 @@ struct LostVersions {
     return try keep(id, ours, meeting: .entity(try Self.copy(body)), on: db)
   }
 
+  /// Keeps what is known of an entity if the backend has lost it, as an answer about this entity shows; false: that may be stored.
+  mutating func keep(
+    _ id: String, meeting theirs: RemoteVersion, on db: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    guard let bytes = theirs.bytes,
+      let outline = try? EntityScanner.outline(of: bytes, change.table.format)
+    else { return try keepLost(id, theirs, on: db) }
+    return try bytes.withBorrowedBytes { (bytes) throws(SQLiteError) in
+      try keep(outline, id, in: bytes, on: db)
+    }
+  }
+
   /// Keeps an entity that was confirmed when the backend had other data, if the backend has lost it.
   mutating func keepLost(
     _ id: String, _ theirs: RemoteVersion, on db: borrowing Connection

@@ -44,6 +44,9 @@ extension PendingWrite.State {
 }
 
 extension PendingWrite {
+  /// What the column `confirmed` has for a change of a version that was confirmed when the backend had other data.
+  static let ofOtherData = "other"
+
   /// The columns that `init(row:of:)` reads.
   static let columns =
     """
@@ -67,6 +70,8 @@ extension PendingWrite {
     condition = row.text(11)
     isNewThere = row.int64(12) != 0
     let confirmed = row.text(13)
+    changesOtherData = confirmed == Self.ofOtherData
+    guard !changesOtherData else { return }
     wasConfirmed = confirmed != nil
     lostVersion = confirmed.flatMap { $0.isEmpty ? nil : RecordVersion($0) }
   }

@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVJSON
 internal import KVSQLite
 package import KVSync
 
@@ -37,6 +38,11 @@ extension Storage {
         // A read that began before that has seen older data.
         guard since >= renewed else { return renewed }
         renewed = since
+        try db.run(
+          """
+          UPDATE pending SET confirmed = \(bind: PendingWrite.ofOtherData)
+          WHERE collection = \(bind: change.table.number) AND base NOT NULL AND confirmed IS NULL
+          """)
       }
       try db.run(
         """
@@ -67,10 +73,37 @@ extension Storage {
       guard var kept = try LostVersions(change, rule.policy, since: mark, on: db) else {
         return [LostVersion]()
       }
-      for one in lost { _ = try kept.keepLost(one.id, one.theirs, on: db) }
+      for one in lost { _ = try kept.keep(one.id, meeting: one.theirs, on: db) }
       return kept.found
     }
     rule.tell(found, of: collection)
+  }
+
+  package func fate(
+    ofChange base: [UInt8], meeting theirs: RemoteVersion, in collection: String
+  ) throws(StoreError) -> LostBaseFate? {
+    let policy = resetRule.withLock { $0.policy }
+    guard policy != .accept else { return nil }
+    return try read(from: collection) { (db, table) throws(SQLiteError) -> LostBaseFate? in
+      let format = table.format
+      guard format.versionOrder != .unordered, !format.versionsOnlyRise,
+        let ours = format.version(of: base)
+      else { return nil }
+      let statement = try db.statement(
+        "SELECT restored FROM collections WHERE number = \(bind: table.number)")
+      let copied =
+        try statement.step() && format.versionsAreTimes
+        ? statement.text(0).map { RecordVersion($0) } : nil
+      guard copied.map({ format.isOlder($0, than: ours) }) ?? true else { return nil }
+      guard let bytes = theirs.bytes else { return policy == .resend ? .sentAgain : .setAside }
+      guard let version = format.version(of: bytes), version != ours else { return nil }
+      // It is there again.
+      if let resent = format.resent(of: bytes), !format.isOlder(resent, than: ours) { return nil }
+      let isOlder = format.isOlder(version, than: ours)
+      guard isOlder || copied != nil else { return nil }
+      let isAfterCopy = copied.map { format.isOlder($0, than: version) } ?? !isOlder
+      return policy == .resend && !isAfterCopy ? .sentAgain : .setAside
+    } ?? nil
   }
 
   /// Whether the backend has had other data, as far as is noted.

@@ -53,7 +53,7 @@ extension Storage {
         operation = \(bind: new.operation(of: write).number), revision = \(bind: revision),
         state = 0, remote = NULL, tried = NULL, condition = NULL,
         replaces_unseen = \(bind: replacesUnseen ? 1 : 0),
-        confirmed = iif(confirmed NOT NULL AND \(bind: isChanged), '', confirmed)
+        confirmed = iif(confirmed NOT NULL AND \(bind: isChanged), '', nullif(confirmed, \(bind: PendingWrite.ofOtherData)))
         WHERE \(change.table.isUnchanged(write))
         """)
       guard db.changes > 0 else { return false }

@@ -93,7 +93,8 @@ package enum StorageSchema {
       -- Not 0: the base is a version of others that the write replaces although no program has seen it. 1 when that is
       -- decided, 2 when it is sent, 3 when it is sent again, so that the first request may have replaced it.
       replaces_unseen INTEGER NOT NULL DEFAULT 0,
-      -- The version that the backend had confirmed before it went back; empty: the write was changed since; NULL: none.
+      -- The version that the backend had confirmed before it went back; empty: the write was changed since; 'other': it
+      -- changes a version that was confirmed when the backend had other data; NULL: none of these.
       confirmed TEXT,
       UNIQUE (collection, id));
     CREATE INDEX pending_kept ON pending (collection) WHERE state = 3;

@@ -219,13 +219,16 @@ final class Table: Sendable {
     let pending =
       """
       INSERT INTO pending (collection, id, operation, revision, created, changed, conditional, condition, base,
-        base_checksum)
+        base_checksum, confirmed)
+      """
+    let isOfOtherData = """
+      iif(gen < (SELECT renewed FROM collections WHERE number = \(number)), '\(PendingWrite.ofOtherData)', NULL)
       """
     let superseding = """
       revision = excluded.revision, changed = excluded.changed, state = 0, remote = NULL,
       conditional = iif(excluded.conditional, excluded.conditional, conditional),
       condition = iif(excluded.conditional, excluded.condition, condition),
-      confirmed = iif(confirmed NOT NULL, '', NULL),
+      confirmed = iif(confirmed = '\(PendingWrite.ofOtherData)' OR confirmed IS NULL, confirmed, ''),
       tried = \(Table.tried(with: "ifnull(excluded.base, 'null')"))
       """
     let collapsing = """
@@ -237,19 +240,19 @@ final class Table: Sendable {
       """
     queue = SQL(
       """
-      \(pending) VALUES (\(number), \(Parameter.id), \(Parameter.operation), \(change), NULL, NULL)
+      \(pending) VALUES (\(number), \(Parameter.id), \(Parameter.operation), \(change), NULL, NULL, NULL)
       \(collapsing)
       """)
     queueWithBase = SQL(
       """
-      \(pending) SELECT \(number), id, \(Parameter.operation), \(change), body, checksum
+      \(pending) SELECT \(number), id, \(Parameter.operation), \(change), body, checksum, \(isOfOtherData)
       FROM \(entities) WHERE id = \(Parameter.id)
       \(collapsing)
       """)
     let deleting = "ON CONFLICT (collection, id) DO UPDATE SET operation = 3, \(superseding)"
     queueDeletion = SQL(
       """
-      \(pending) SELECT \(number), id, 3, \(change), body, checksum
+      \(pending) SELECT \(number), id, 3, \(change), body, checksum, \(isOfOtherData)
       FROM \(entities) WHERE id = \(Parameter.id)
       \(deleting)
       """)
@@ -257,7 +260,7 @@ final class Table: Sendable {
     queueDeletionsOfRemoved = SQL(
       """
       \(pending) SELECT \(number), e.id, 3, (random() & 0x3FFFFFFFFFFFFFFF) + 1, \(Parameter.time),
-        \(Parameter.time), 0, NULL, e.body, e.checksum
+        \(Parameter.time), 0, NULL, e.body, e.checksum, \(isOfOtherData)
       FROM temp.removed AS r CROSS JOIN \(entities) AS e ON e.n = r.n
       WHERE r.written <> \(Parameter.operation)
       \(deleting)
@@ -265,7 +268,7 @@ final class Table: Sendable {
     queueDeletionOfArrived = SQL(
       """
       \(pending) SELECT \(number), \(Parameter.id), 3, \(Parameter.revision), \(Parameter.time),
-        \(Parameter.time), 0, NULL, \(Parameter.body), kv_checksum(\(Parameter.body))
+        \(Parameter.time), 0, NULL, \(Parameter.body), kv_checksum(\(Parameter.body)), NULL
       WHERE NOT EXISTS (SELECT 1 FROM \(entities) WHERE id = \(Parameter.id)) ON CONFLICT DO NOTHING
       """)
     localWrite = SQL(

@@ -246,6 +246,72 @@ import Testing
     #expect(try here(store) == ["changed": 2])
   }
 
+  @Test(
+    "does not give up a change of what it has lost, whatever the strategy",
+    arguments: ["serverWins", "merge", "automerge", "optimistic"], ["keep", "resend"])
+  func keepsChanges(strategy: String, policy: String) throws {
+    let (client, store) = try device(
+      "a", ["onBackendReset": .string(policy), "conflicts": .string(strategy)])
+    defer { client.close() }
+    try put("changed", 1, in: store)
+    _ = try store.push(DataStore.Run())
+    try world.copy()
+    for id in ["changed", "new", "removed"] { try put(id, 2, in: store) }
+    _ = try store.push(DataStore.Run())
+    // One is changed before the device knows that the server went back, one afterwards.
+    try put("changed", 3, in: store)
+    try world.putBack()
+    try put("other", 1, in: store)
+    let run = DataStore.Run()
+    _ = try store.push(run)
+    try put("new", 3, in: store)
+    _ = try store.remove(id: "removed", run)
+    let pushed = try store.push(run)
+    #expect(pushed.discarded == 0)
+    _ = try? store.pull(Query(), run)
+    #expect(try here(store)["changed"] == 3)
+    #expect(try here(store)["new"] == 3)
+    if policy == "resend" {
+      #expect(try states(store) == [:])
+      #expect(try there() == ["changed": 3, "new": 3, "other": 1])
+    } else {
+      #expect(try states(store) == ["changed": "update conflict", "new": "update conflict"])
+      #expect(try there() == ["changed": 1, "other": 1])
+    }
+  }
+
+  @Test("does not bring back by a live message what it had confirmed as deleted")
+  func deletedIsNotBroughtBack() throws {
+    let (first, store) = try device("a", ["onBackendReset": "resend"])
+    let (second, other) = try device("b", ["onBackendReset": "resend"])
+    defer {
+      first.close()
+      second.close()
+    }
+    try put("deleted", 1, in: store)
+    _ = try store.push(DataStore.Run())
+    try world.copy()
+    try put("deleted", 2, in: store)
+    _ = try store.push(DataStore.Run())
+    _ = try other.pull(Query(), DataStore.Run())
+    _ = try store.remove(id: "deleted", DataStore.Run())
+    _ = try store.push(DataStore.Run())
+    try world.putBack()
+    // A device that has not heard of the deletion sends the entity again.
+    _ = try other.pull(Query(), DataStore.Run())
+    _ = try other.push(DataStore.Run())
+    #expect(try there() == ["deleted": 2])
+    // The write of another entity tells that the server went back.
+    try put("other", 1, in: store)
+    _ = try store.push(DataStore.Run())
+    let stored = try world.administer("GET", path + "/deleted")
+    let change = LiveChange.saved(stored.bytes, id: "deleted", .save)
+    try store.engine.apply(change)
+    #expect(try states(store) == ["deleted": "delete waiting"])
+    _ = try store.push(DataStore.Run())
+    #expect(try there() == ["other": 1])
+  }
+
   @Test("is noticed by a find by id") func byID() throws {
     let (client, store) = try device("a")
     defer { client.close() }

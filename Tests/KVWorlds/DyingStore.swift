@@ -41,6 +41,18 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     }
   }
 
+  /// What the file has that the backend has confirmed and nobody has changed since, whether or not the process lives.
+  func confirmed(in collection: String) throws -> [[UInt8]] {
+    let cursor = try real.find(Query(), in: collection, writtenSince: nil, within: .unlimited)
+    var found: [[UInt8]] = []
+    while let bytes = try cursor.next({ Array($0) }) {
+      guard let id = try EntityScanner.outline(of: bytes).id else { continue }
+      let write = try real.pending(id, in: collection)?.write
+      if write.map({ $0.wasConfirmed && $0.operation != .delete }) ?? true { found.append(bytes) }
+    }
+    return found
+  }
+
   func entity(
     _ id: String, in collection: String, writtenSince: Timestamp?
   ) throws(StoreError) -> [UInt8]? {
@@ -77,6 +89,14 @@ final class DyingStore: LocalStore, @unchecked Sendable {
 
   func note(_ data: BackendData, in collection: String) throws(StoreError) {
     try live { () throws(StoreError) in try real.note(data, in: collection) }
+  }
+
+  func fate(
+    ofChange base: [UInt8], meeting theirs: RemoteVersion, in collection: String
+  ) throws(StoreError) -> LostBaseFate? {
+    try live { () throws(StoreError) in
+      try real.fate(ofChange: base, meeting: theirs, in: collection)
+    }
   }
 
   func noteDeletions(_ ids: [String], in collection: String) throws(StoreError) {

@@ -33,6 +33,14 @@ package struct LostVersion: Sendable, Equatable {
   }
 }
 
+/// What becomes of a change of a version that the backend has lost.
+package enum LostBaseFate: Sendable {
+  /// It is sent over what the backend went back to.
+  case sentAgain
+  /// It is a conflict for the application to decide, whatever the strategy.
+  case setAside
+}
+
 /// What the local data does about a backend that went back, and who hears of it.
 package struct BackendResetRule: Sendable {
   package var policy: BackendResetPolicy

@@ -32,6 +32,12 @@ package protocol Outbox: AnyObject, Sendable {
   /// already and was confirmed is of those that it had before.
   func note(_ data: BackendData, in collection: String) throws(StoreError)
 
+  /// What becomes of a change whose base was confirmed when the backend had other data, where it meets what the backend has
+  /// now; nil: the base is not lost, or the application gives up what is.
+  func fate(
+    ofChange base: [UInt8], meeting theirs: RemoteVersion, in collection: String
+  ) throws(StoreError) -> LostBaseFate?
+
   /// Notes that the backend has deleted these, which have gone from here, because this device has asked it to.
   func noteDeletions(_ ids: [String], in collection: String) throws(StoreError)
 

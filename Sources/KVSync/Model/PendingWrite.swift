@@ -57,6 +57,8 @@ package struct PendingWrite: Sendable, Equatable {
   package var wasConfirmed = false
   /// The version that it sends again, or of a deletion the one that was deleted; nil: it was changed since, or is no such write.
   package var lostVersion: RecordVersion?
+  /// Whether it changes what was confirmed when the backend had other data.
+  package var changesOtherData = false
 
   package init(
     collection: String, id: String, operation: Operation, revision: Int64, order: Int64,

@@ -116,8 +116,17 @@ extension Push {
         isOthers: try isOfOthers(conflict, theirs), isCondition: conflict.sent.condition.isFilter,
         isMerged: conflict.isMerged)
       // The condition of what was merged has held.
-      let strategy = conflict.isMerged ? call.conflicts : call.conflicts.holding(write)
+      var strategy = conflict.isMerged ? call.conflicts : call.conflicts.holding(write)
+      let fate =
+        if now.write.changesOtherData, strategy != .clientWins, let base {
+          try local.fate(ofChange: base, meeting: theirs, in: engine.collection)
+        } else {
+          LostBaseFate?.none
+        }
+      // What the backend went back to is nobody's change.
+      if fate != nil { strategy = .optimistic }
       var decision = try meeting.decision(strategy)
+      if decision.verdict == .open, fate == .sentAgain { decision = .init(.again(.unchanged)) }
       if decision.verdict == .open, let newest = engine.format.newest(of: write, and: theirs) {
         decision = newest
       }
