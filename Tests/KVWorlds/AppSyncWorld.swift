@@ -212,6 +212,7 @@ final class AppSyncWorld: WorldBackend, @unchecked Sendable {
     var row = row
     row.version += 1
     (row.changedAt, row.isDeleted) = (now, isDeleted)
+    trace(id, "is stored by \(user), deleted \(isDeleted): \(item(row).text)")
     former[id] = rows[id]
     rows[id] = row
     written += 1

@@ -23,11 +23,55 @@ package final class FakeBackend: @unchecked Sendable {
   private var delayed: [(body: [UInt8], user: String)] = []
   /// What was deleted: when, and what it was.
   private var deleted: [String: (moment: String, entity: [UInt8])] = [:]
+  /// Which data it has; nil: it does not say.
+  package private(set) var data: BackendData?
+  private var copy = Copy()
+
+  /// A copy of its data, as a backup is.
+  private struct Copy {
+    var entities: [String: JSONObject] = [:]
+    var order: [String] = []
+    var made: Set<String> = []
+    var deleted: [String: (moment: String, entity: [UInt8])] = [:]
+    var moment = Timestamp(milliseconds: 0).description
+  }
 
   package init() {}
 
+  // MARK: Copies of its data
+
+  /// From now on it says which data it has.
+  package func tellData() { data = BackendData(epoch: "0") }
+
+  package func makeCopy() {
+    copy = Copy(entities: entities, order: order, made: made, deleted: deleted, moment: now)
+  }
+
+  /// The copy takes the place of its data. Time does not go back, and what subscribers have not been told they never hear.
+  package func putBack() {
+    for id in ids.union(copy.entities.keys).sorted() where entities[id] != copy.entities[id] {
+      let former = copy.entities[id]
+      trace(id, "goes back to \(former.map { JSONValue.object($0).text } ?? "nothing")")
+      history.append(WorldChange(id: id, user: nil, before: entities[id], after: former))
+    }
+    (entities, order, made, deleted) = (copy.entities, copy.order, copy.made, copy.deleted)
+    written += 1
+    data = BackendData(epoch: String(written), restored: copy.moment)
+    missed = published.count
+    // What was on its way to the former server arrives no more.
+    delayed = []
+  }
+
+  /// So many messages are not told any more.
+  package private(set) var missed = 0
+
+  // MARK: Writes
+
   /// The moment of the last write.
   package var now: String { Timestamp(milliseconds: Int64(written)).description }
+
+  /// When a read begins, and which data it reads.
+  package var moment: BackendMoment { BackendMoment(now, data) }
 
   package var ids: Set<String> { Set(entities.keys) }
 
@@ -78,6 +122,7 @@ package final class FakeBackend: @unchecked Sendable {
   func delete(_ id: String, by user: String?) -> Int {
     guard let entity = entity(id) else { return 0 }
     written += 1
+    trace(id, "is deleted by \(user ?? "nobody") at \(now)")
     history.append(WorldChange(id: id, user: user, before: entities[id], after: nil))
     deleted[id] = (now, entity)
     order.removeAll { $0 == id }
@@ -170,10 +215,15 @@ package final class FakeBackend: @unchecked Sendable {
   private func put(_ entity: JSONObject, _ id: String, by user: String) -> [UInt8] {
     var entity = entity
     written += 1
+    var metadata: JSONObject = ["lmt": .string(now)]
+    // A version that it has lost and that a client sends again.
+    metadata["resent"] = entity["_kmd"]?["resend"]
+    entity["_kmd"] = nil
     history.append(WorldChange(id: id, user: user, before: entities[id], after: entity))
-    entity["_kmd"] = ["lmt": .string(now)]
+    entity["_kmd"] = .object(metadata)
     entities[id] = entity
     let body = JSONValue.object(entity).bytes
+    trace(id, "is stored by \(user): \(String(decoding: body, as: UTF8.self))")
     published.append(.saved(body, id: id, .save))
     return body
   }
@@ -210,10 +260,10 @@ package final class FakeNetwork: FaultyLine, IDPagedRemote, @unchecked Sendable 
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     let (found, moment) = try exchange { () throws(StoreError) in
-      (backend.find(query), backend.now)
+      (backend.find(query), backend.moment)
     }
-    try hand(found, receive)
-    return ReadAnswer(startedAt: BackendMoment(moment))
+    try hand(found, moment, receive)
+    return ReadAnswer(startedAt: moment)
   }
 
   package func changes(
@@ -221,26 +271,34 @@ package final class FakeNetwork: FaultyLine, IDPagedRemote, @unchecked Sendable 
     receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
     let (text, moment) = try exchange { () throws(StoreError) in
-      (backend.changes(of: query, since: since.text), backend.now)
+      (backend.changes(of: query, since: since.text), backend.moment)
     }
     // Sometimes the moment is too old.
-    if random.next() % 8 == 0 { return nil }
-    try ChangesText(text).hand(at: RecordVersion(moment)) { (batch) throws(StoreError) in
+    if random.next() % 8 == 0 || !since.isOfSameData(as: moment) { return nil }
+    try ChangesText(text).hand(at: RecordVersion(moment.text)) { (batch) throws(StoreError) in
       try receive(batch)
       if random.next() % 100 < weather.lostAnswers { throw StoreError(.network, "Cut.") }
     }
-    return ReadAnswer(startedAt: BackendMoment(moment))
+    return ReadAnswer(startedAt: moment)
   }
 
   /// In two batches, cut anywhere; a lost answer may still have brought the first.
   private func hand(
-    _ found: [[UInt8]], _ receive: (RecordBatch) throws(StoreError) -> Void
+    _ found: [[UInt8]], _ moment: BackendMoment,
+    _ receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) {
+    func hand(_ some: ArraySlice<[UInt8]>) throws(StoreError) {
+      try RecordBatch.lend(Self.array(some)) { (batch) throws(StoreError) in
+        var batch = batch
+        batch.moment = moment
+        try receive(batch)
+      }
+    }
     let cut = Int(random.next() % UInt64(found.count + 1))
-    try RecordBatch.lend(Self.array(found[..<cut]), to: receive)
+    try hand(found[..<cut])
     pause()
     if random.next() % 100 < weather.lostAnswers { throw StoreError(.network, "Cut.") }
-    try RecordBatch.lend(Self.array(found[cut...]), to: receive)
+    try hand(found[cut...])
   }
 
   private static func array(_ entities: ArraySlice<[UInt8]>) -> [UInt8] {
@@ -248,19 +306,21 @@ package final class FakeNetwork: FaultyLine, IDPagedRemote, @unchecked Sendable 
   }
 
   package func find(id: String, in collection: String, call: Call) throws(StoreError) -> [UInt8] {
-    try exchange { () throws(StoreError) in
+    let (entity, data) = try exchange { () throws(StoreError) in
       guard let entity = backend.entity(id) else { throw StoreError(.notFound, "Not there.") }
-      return entity
+      return (entity, backend.data)
     }
+    call.answered(data)
+    return entity
   }
 
   package func count(
     _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> CountAnswer {
     let (count, moment) = try exchange { () throws(StoreError) in
-      (backend.find(query).count, backend.now)
+      (backend.find(query).count, backend.moment)
     }
-    return CountAnswer(count: count, startedAt: BackendMoment(moment))
+    return CountAnswer(count: count, startedAt: moment)
   }
 
   package func remove(_ query: Query, in collection: String, call: Call) throws(StoreError) -> Int {
@@ -280,14 +340,18 @@ package final class FakeNetwork: FaultyLine, IDPagedRemote, @unchecked Sendable 
         outcome(index, .failure(StoreError(.cancelled, "Cancelled.")))
         continue
       }
-      outcome(
-        index,
-        Result { () throws(StoreError) in
-          halved(
-            try exchange(losing: { delay(writes[index]) }) { () throws(StoreError) in
-              try carryOut(writes[index])
-            })
-        })
+      var data: BackendData?
+      let result = Result { () throws(StoreError) in
+        halved(
+          try exchange(losing: { delay(writes[index]) }) { () throws(StoreError) in
+            data = backend.data
+            return try carryOut(writes[index])
+          })
+      }
+      // A refusal says it, too; who hears nothing does not know.
+      if case .failure(let error) = result, error.kind == .network { data = nil }
+      call.answered(data)
+      outcome(index, result)
     }
   }
 

@@ -45,6 +45,14 @@ final class Member {
   private var made = 0
   private let strategy: ConflictStrategy
   private let takesInLiveData: Bool
+  /// What happens to what the backend has lost.
+  private let resetPolicy: BackendResetPolicy
+  /// What it was told that the backend has lost.
+  let reported = Monitor<[LostVersion]>([])
+  /// What it has written over, by ids.
+  private(set) var replaced: [(id: String, here: JSONObject?)] = []
+  /// The entities that it has decided about.
+  private(set) var decided: Set<String> = []
   /// What the handler of conflicts answers.
   private let answers: Monitor<Seed>
 
@@ -52,7 +60,9 @@ final class Member {
     _ number: Int, at path: String, connection: any WorldConnection, backend: any WorldBackend,
     strategy: ConflictStrategy, keepsDiscarded: Bool, ids: Seed, answers: Seed
   ) throws {
-    kind = [.pulling, .synced, .pulling, .network][number % 4]
+    // What nobody keeps a backend has lost that goes back.
+    kind = [.pulling, .synced, .pulling, backend.goesBack ? .pulling : .network][number % 4]
+    resetPolicy = number % 2 == 0 ? .keep : .resend
     ledger = WriteLedger(user: "user\(number)")
     (self.backend, self.keepsDiscarded) = (backend, keepsDiscarded)
     self.number = number
@@ -63,7 +73,7 @@ final class Member {
     self.ids = Monitor(ids)
     self.answers = Monitor(answers)
     takesInLiveData = number % 3 != 0 && kind != .network
-    store = try Self.open(path, format, ids: self.ids)
+    store = try Self.open(path, format, ids: self.ids, resetPolicy, reported)
     engine = Self.engine(store, connection, of: backend.collection, kind: kind, number: number)
     engine.setConflictHandler(handler)
     line.versionHere = { [unowned self] id in
@@ -90,7 +100,7 @@ final class Member {
   /// The process ends, and another one begins.
   func restart() throws {
     let hasDied = store.isDead
-    store = try Self.open(path, format, ids: ids)
+    store = try Self.open(path, format, ids: ids, resetPolicy, reported)
     engine = Self.engine(store, connection, of: collection, kind: kind, number: number)
     engine.setConflictHandler(handler)
     guard hasDied else { return }
@@ -121,19 +131,42 @@ final class Member {
     }
   }
 
-  /// Retries or reverts what is in conflict, which is only what several have saved to.
+  /// What the backend has confirmed of what is here, whether or not the process lives.
+  var confirmed: [(id: String, entity: JSONObject)] {
+    get throws {
+      try store.confirmed(in: collection).compactMap { bytes in
+        guard let entity = try JSONValue(parsing: bytes).objectValue,
+          let id = entity[idMember]?.stringValue
+        else { return nil }
+        return (id, entity)
+      }
+    }
+  }
+
+  /// The backend goes back: what is written over from now on is asked for.
+  func beginData() { replaced = [] }
+
+  /// Retries or reverts what is in conflict, which is only what several have saved to, and what the backend has lost.
   func decideConflicts(_ random: inout Seed, in seed: Seed) throws -> [String] {
     var findings: [String] = []
     guard kind != .network else { return [] }
     for write in try engine.pending(after: nil, limit: 0) {
-      if write.state != .conflict || !write.id.hasPrefix("shared-") {
-        findings.append("wedged: \(write.id) is left: \(seed)")
+      let isShared = write.id.hasPrefix("shared-")
+      // The next push sends it: what the backend has lost, or a deletion of what has arrived late.
+      if backend.goesBack, write.state == .waiting { continue }
+      if write.state != .backendWentBack && write.state != .conflict
+        || !isShared && !backend.goesBack
+      {
+        findings.append("wedged: \(write.id) is left, \(write.state): \(seed)")
       }
       if let found = try store.pending(write.id, in: collection) {
         ledger.tell(write.id, found.theirs?.bytes)
       }
-      // Somebody else may have been faster since.
-      if random.next() % 2 == 0, (try? engine.retryPending(write.id, call())) != nil { continue }
+      decided.insert(write.id)
+      trace(write.id, "is decided about by user\(number): \(write.operation), \(write.state)")
+      // Somebody else may have been faster since. Of its own there is no other version that counts.
+      let isRetried = isShared ? random.next() % 2 == 0 : acknowledged[write.id] != nil
+      if isRetried, (try? engine.retryPending(write.id, call())) != nil { continue }
       let found = try store.pending(write.id, in: collection)
       ledger.giveUp(write.id, found?.entity)
       try engine.revertPending(write.id)
@@ -143,10 +176,17 @@ final class Member {
 
   /// A file whose ids come from a seed, and are in no order.
   private static func open(
-    _ path: String, _ format: RecordFormat, ids: Monitor<Seed>
+    _ path: String, _ format: RecordFormat, ids: Monitor<Seed>, _ policy: BackendResetPolicy,
+    _ reported: Monitor<[LostVersion]>
   ) throws -> DyingStore {
     let storage = try Storage(path: path, layout: RecordLayout(format), durability: .normal) {
       String(ids.withLock { $0.next() }, radix: 16)
+    }
+    storage.resetRule.withLock {
+      $0 = BackendResetRule(policy) { _, lost in
+        for one in lost { trace(one.id, "is lost: \(one.version.text), \(policy)") }
+        reported.withLock { $0 += lost }
+      }
     }
     return DyingStore(storage)
   }
@@ -182,13 +222,15 @@ final class Member {
   }
 
   /// Takes in some of the live messages that have not arrived.
-  func listen(_ random: inout Seed) throws {
-    if takesInLiveData { try connection.listen(&random, all: false, take) }
-  }
+  func listen(_ random: inout Seed) throws { try listen(&random, all: false) }
 
   /// Takes in all live messages that have not arrived.
-  func listenToAll(_ random: inout Seed) throws {
-    if takesInLiveData { try connection.listen(&random, all: true, take) }
+  func listenToAll(_ random: inout Seed) throws { try listen(&random, all: true) }
+
+  private func listen(_ random: inout Seed, all: Bool) throws {
+    guard takesInLiveData else { return }
+    if let data = backend.data { engine.note(data) }
+    try connection.listen(&random, all: all, take)
   }
 
   private func take(_ change: LiveChange) throws {
@@ -253,7 +295,10 @@ final class Member {
     case 0...2: create(write)
     case 3, 4: update(&random, sometimesPastQueue)
     case 5: delete(&random, sometimesPastQueue)
-    case 6: deleteMany(&random, random.next() % 4 == 0 ? .forceNetwork : .silentLocalThenNetwork)
+    case 6:
+      // A deletion by a query past the queue does not know what it has deleted, to send that again.
+      let isPastQueue = random.next() % 4 == 0 && !backend.goesBack
+      deleteMany(&random, isPastQueue ? .forceNetwork : .silentLocalThenNetwork)
     case 7, 8: share(&random, sometimesPastQueue)
     case 9: unshare(&random, sometimesPastQueue)
     case 10: try? read(&random)
@@ -351,6 +396,10 @@ final class Member {
     func matches(_ value: JSONValue?) -> Bool { value?.intValue.map { $0 >= least } ?? false }
     let matching = contents.filter { acknowledged[$0.key] != nil && matches($0.value["value"]) }
       .keys
+    for id in matching {
+      trace(id, "is among what user\(number) removes, \(write)")
+      replaced.append((id, before[id]?.objectValue))
+    }
     // The backend may have what nobody has acknowledged.
     for (id, states) in acknowledged where states.contains(where: matches) {
       acknowledged[id]?.append(.null)
@@ -399,16 +448,21 @@ final class Member {
     let id = entity[idMember]?.stringValue
     let here = id.flatMap { contents[$0]?.objectValue }
     supersedeUnderWay(id, here)
+    if let id { replaced.append((id, here)) }
     let since = backend.history.count
     if let id { underWay.append((id, here, entity)) }
     defer { if id != nil { underWay.removeLast() } }
     if write == .forceNetwork, let id { ledger.bypassQueue(id, entity) }
+    if let id { trace(id, "is saved by user\(number), \(write): \(JSONValue.object(entity).text)") }
     if let id { ledger.begin(id, entity, over: here, since: since) }
     var early: [UInt8]?
     let saved = bytes.withUnsafeBytes {
       try? engine.save($0, outline, options: options(write), early: { early = $0 }).value
     }
     let answer = (saved ?? early).flatMap { try? JSONValue(parsing: $0) }
+    if let saved = answer?[idMember]?.stringValue {
+      trace(saved, "is acknowledged to user\(number), \(write)")
+    }
     switch (id, answer?[idMember]?.stringValue) {
     case (nil, let made?): ledger.begin(made, entity, over: nil, since: since)
     case (let id?, .some):
@@ -443,11 +497,14 @@ final class Member {
   private func remove(_ id: String, _ write: WritePolicy) -> Int? {
     let here = contents[id]?.objectValue
     supersedeUnderWay(id, here)
+    replaced.append((id, here))
     if write == .forceNetwork { ledger.bypassQueue(id, nil) }
+    trace(id, "is removed by user\(number), \(write)")
     ledger.begin(id, nil, over: here, since: backend.history.count)
     var early: Int?
     let removed = try? engine.remove(id: id, options: options(write), early: { early = $0 }).value
     let count = removed ?? early
+    trace(id, "was removed by user\(number): \(count ?? -1)")
     let isRemoved = count.map { $0 > 0 } ?? false
     if isRemoved || (!store.isDead && kind != .network && contents[id] == nil) {
       ledger.supersede(id, here, by: nil)

@@ -46,6 +46,23 @@ package final class SimulatedWorld {
   /// Whether somebody acts while somebody else's request is on its way: not more than two at a time.
   private var isInterrupted = false
   private var findings: [String] = []
+  /// What the backend has lost when it went back, and a client has.
+  private var lost: [Lost] = []
+  private var hasGoneBack = false
+
+  /// The newest version of a record that a client has of what its backend has lost.
+  private struct Lost {
+    let id: String
+    let entity: JSONObject
+    /// How long the history of the backend was then.
+    let since: Int
+
+    var version: String { Lost.version(of: entity) }
+
+    static func version(of entity: JSONObject) -> String {
+      entity["_kmd"]?["lmt"]?.stringValue ?? ""
+    }
+  }
 
   package init(_ seed: Seed, _ kind: WorldKind) throws {
     self.seed = seed
@@ -81,6 +98,7 @@ package final class SimulatedWorld {
         overtakenRequests: random.next() % 10, lateCreates: random.next() % 100,
         staleReads: random.next() % 30)
       backend.wait(&random)
+      if backend.goesBack { try copyOrGoBack(&random) }
       // The server is restarted: what follows finds nobody for a while.
       if random.next() % 16 == 0 { backend.absence = Int(random.next() % 6) }
       if random.next() % 8 == 0 {
@@ -93,6 +111,32 @@ package final class SimulatedWorld {
     try heal()
     check()
     return findings
+  }
+
+  /// Perhaps the backend's data is copied, or a copy takes its place: once, because a copy of what had gone back lacks what was
+  /// lost then, and its moment does not say so.
+  private func copyOrGoBack(_ random: inout Seed) throws {
+    switch random.next() % 16 {
+    case 0...2: backend.makeCopy()
+    case 3 where !hasGoneBack:
+      hasGoneBack = true
+      let before = backend.contents
+      var newest: [String: JSONObject] = [:]
+      for member in members {
+        for (id, entity) in try member.confirmed where before[id] != nil {
+          if let other = newest[id], Lost.version(of: other) >= Lost.version(of: entity) {
+            continue
+          }
+          newest[id] = entity
+        }
+        member.beginData()
+      }
+      backend.putBack()
+      let copied = backend.data?.restored ?? ""
+      lost = newest.map { Lost(id: $0.key, entity: $0.value, since: backend.history.count) }
+        .filter { $0.version > copied }
+    default: break
+    }
   }
 
   private func act(_ member: Member, _ random: inout Seed) throws {
@@ -122,7 +166,9 @@ package final class SimulatedWorld {
       try member.listenToAll(&random)
       guard member.kind != .network else { continue }
       let result = try member.push()
-      let isAllowed = keepsDiscarded || ![.clientWins, .serverWins, .automerge].contains(strategy)
+      let isAllowed =
+        keepsDiscarded || backend.goesBack
+        || ![.clientWins, .serverWins, .automerge].contains(strategy)
       require(
         result.errors.allSatisfy { isAllowed && $0.kind == .conflict },
         "errors at the end: \(result.errors)")
@@ -131,10 +177,12 @@ package final class SimulatedWorld {
     backend.receiveDelayed(&random, all: true)
     // Three times: what has arrived late is seen the first time and deleted the second; and what one pushes after another
     // has pulled is pulled the next time.
-    for _ in 0..<3 {
+    // What a backend has lost is found by a read, decided about, and seen by the others' next one.
+    for _ in 0..<(backend.goesBack ? 8 : 3) {
       for member in members {
         let errors = try member.synchronise(&random)
-        require(errors.isEmpty, "errors at the end: \(errors)")
+        require(backend.goesBack || errors.isEmpty, "errors at the end: \(errors)")
+        if backend.goesBack { findings += try member.decideConflicts(&random, in: seed) }
       }
     }
     for member in members { try member.listenToAll(&random) }
@@ -152,7 +200,7 @@ package final class SimulatedWorld {
       require(member.contents == kept, "divergent: a client and the backend differ")
       findings += member.findings.map { "\($0): \(seed)" }
       for finding in member.ledger.unsaid(
-        backend.history, tellsReplaced: backend.keepsConditions)
+        backend.history, tellsReplaced: backend.keepsConditions && !backend.goesBack)
       {
         findings.append("\(finding) (\(strategy)): \(seed)")
       }
@@ -162,8 +210,14 @@ package final class SimulatedWorld {
       }
       for (id, states) in member.acknowledged {
         let found = expected[id]?["value"] ?? .null
-        require(states.contains(found), "lost: \(id) acknowledged \(states), found \(found)")
+        require(
+          states.contains(found),
+          "lost: \(id) acknowledged \(states.map(\.text)), found \(found.text)")
       }
+    }
+    for lost in lost where !isKnown(lost) {
+      findings.append(
+        "lost: \(lost.version) of \(lost.id), which the backend had confirmed: \(seed)")
     }
     let names = expected.values.compactMap { $0["name"]?.stringValue }
     require(Set(names).count == names.count, "doubled: a create happened twice")
@@ -171,6 +225,27 @@ package final class SimulatedWorld {
       guard let value = entity["value"] else { continue }
       require(
         entity["tags"] == [value], "doubled: \(id) has \(value), tags \(entity["tags"] ?? .null)")
+    }
+  }
+
+  /// Whether the backend has had a version again that it had lost, or a program has replaced it, decided about it, or knows that
+  /// it is kept.
+  private func isKnown(_ lost: Lost) -> Bool {
+    let marks = WriteLedger.marks(in: lost.entity)
+    func hasAll(_ entity: JSONObject?) -> Bool {
+      entity != nil && marks.isSubset(of: WriteLedger.marks(in: entity))
+    }
+    if backend.history[lost.since...].contains(where: { $0.id == lost.id && hasAll($0.after) }) {
+      return true
+    }
+    return members.contains { member in
+      member.replaced.contains { $0.id == lost.id && hasAll($0.here) }
+        || member.decided.contains(lost.id)
+        || member.reported.withLock { reported in
+          reported.contains {
+            $0.id == lost.id && $0.version.text == lost.version && !$0.isQueued
+          }
+        }
     }
   }
 }

@@ -24,6 +24,15 @@ protocol WorldBackend: AnyObject {
   var history: [WorldChange] { get }
   /// Whether it refuses a write of what has changed meanwhile.
   var keepsConditions: Bool { get }
+  /// Which data it has; nil: it does not say.
+  var data: BackendData? { get }
+  /// Whether it goes back to older copies of its data now and then.
+  var goesBack: Bool { get }
+
+  /// A copy of its data is made.
+  func makeCopy()
+  /// The last copy takes the place of its data.
+  func putBack()
 
   /// The way to it of one more client.
   func connect(_ user: String, _ random: inout Seed) throws -> any WorldConnection
@@ -31,6 +40,13 @@ protocol WorldBackend: AnyObject {
   func receiveDelayed(_ random: inout Seed, all: Bool)
   /// Time goes by.
   func wait(_ random: inout Seed)
+}
+
+extension WorldBackend {
+  var data: BackendData? { nil }
+  var goesBack: Bool { false }
+  func makeCopy() {}
+  func putBack() {}
 }
 
 /// One client's way to the backend of a simulated world.
@@ -46,12 +62,15 @@ protocol WorldConnection: AnyObject {
 final class KeyValueWorld: WorldBackend {
   private let backend = FakeBackend()
   let keepsConditions: Bool
+  let goesBack: Bool
   private let writesPerBatch: Int
 
   init(_ random: inout Seed) {
     keepsConditions = random.next() % 2 == 0
     // Who takes batches, of so many writes, keeps conditions.
     writesPerBatch = keepsConditions ? max(1, Int(random.next() % 6)) : 1
+    goesBack = keepsConditions && random.next() % 3 == 0
+    if goesBack { backend.tellData() }
   }
 
   let collection = "things"
@@ -64,12 +83,17 @@ final class KeyValueWorld: WorldBackend {
 
   var contents: [String: JSONValue] { backend.entities.mapValues { .object($0) } }
   var history: [WorldChange] { backend.history }
+  var data: BackendData? { backend.data }
+
+  func makeCopy() { backend.makeCopy() }
+  func putBack() { backend.putBack() }
 
   func connect(_ user: String, _ random: inout Seed) throws -> any WorldConnection {
     let network = FakeNetwork(backend, user: user, seed: random.next())
     network.keepsConditions = keepsConditions
     network.limits.writesPerBatch = writesPerBatch
-    let speaksJSON = random.next() % 3 == 0
+    // What speaks JSON cannot say which data it has.
+    let speaksJSON = random.next() % 3 == 0 && !goesBack
     let remote: any Remote =
       speaksJSON ? try JSONNetwork(network, pageSize: Int(1 + random.next() % 4)).remote : network
     return Connection(backend, over: network, remote: remote)
@@ -95,6 +119,7 @@ final class KeyValueWorld: WorldBackend {
 
     func listen(_ random: inout Seed, all: Bool, _ apply: (LiveChange) throws -> Void) throws {
       let published = backend.published
+      received = max(received, backend.missed)
       let end = all ? published.count : min(published.count, received + Int(random.next() % 4))
       while received < end {
         try apply(published[received])
