@@ -34,7 +34,7 @@ def pending(context: click.Context) -> None:
     """List the pending writes; retry, edit, revert and drop them.
 
     A write waits until a push has sent it. It is quarantined if the backend has refused it for
-    good, if it is in a conflict that nobody has decided, or if the backend had confirmed it and
+    good, if it is in a conflict that is open, or if the backend had confirmed it and
     went back to an older copy of its data.
     """
     if context.invoked_subcommand is None:
