@@ -20,7 +20,7 @@ from ..client import Client
 from ..grouping import Aggregate
 from ..groups import Groups, UserGroup
 from ..pending import PendingQueue
-from ..query import Query, QueryLike
+from ..query import Collation, Query, QueryLike
 from ..results import (
     BackupReport,
     E,
@@ -228,13 +228,19 @@ class StoreCalls(Generic[E]):
         name: str | None = None,
         totals: bool = False,
         language: Literal["english"] | None = None,
+        collation: Collation | None = None,
     ) -> None:
         """Create an index, such as ``{"country": 1, "population": -1}``.
 
         See :meth:`kvstore.Store.create_index`.
         """
         await in_thread(
-            self.blocking.create_index, keys, name=name, totals=totals, language=language
+            self.blocking.create_index,
+            keys,
+            name=name,
+            totals=totals,
+            language=language,
+            collation=collation,
         )
 
     async def drop_index(self, name: str) -> None:
