@@ -1215,6 +1215,8 @@ KV_API kv_status kv_store_count_async(kv_store *store, kv_query *query, const ch
  * @param group_json  `{"keys":["state"],"aggregates":{"n":"count","mean":{"avg":"population"}}}`: any number
  *                    of "count" and of `sum`, `avg`, `min`, `max` of a path; without keys all entities form one
  *                    group. Values that are not numbers are ignored; without any number `sum` is 0 and the others null.
+ *                    With `"collation":{"locale":"de","ignoreCase":true}` texts that a language finds equal are one
+ *                    group, whose key is the first of them by code point; groups come in the language's order.
  *                    Or `{"keys":[…],"initial":{…},"reduce":"function(doc,out){…}"}`: JavaScript for a
  *                    backend that runs it; the groups come in the backend's order
  * @param query       NULL: all; skip and limit are #KV_INVALID, sort and fields are ignored

@@ -197,6 +197,35 @@ import Testing
     entity.split(separator: "\"").drop { $0 != "name" }.dropFirst(2).first.map(String.init) ?? ""
   }
 
+  @Test(
+    "texts that it finds equal are one group, whose key is the first by code point",
+    arguments: [
+      (#""de""#, "anna ärger Ärger Öl Zoe zon", "1 1 1 1 1 1"),
+      (#"{"locale":"sv","ignoreCase":true}"#, "anna Zoe zon Ärger Öl", "1 1 1 2 1"),
+      (#"{"locale":"de","ignoreCase":true}"#, "anna Ärger Öl Zoe zon", "1 2 1 1 1"),
+    ])
+  func equalKeys(collation: String, keys: String, counts: String) throws {
+    let grouping = try Grouping(
+      parsing: #"{"keys":["name"],"aggregates":{"x":"count"},"collation":\#(collation)}"#)
+    let index = [nil, #"{"name":1}"#, #"{"name":1,"n":1}"#]
+    for (number, index) in index.enumerated() {
+      if let index { try storage.createIndex(index, totals: number == 2) }
+      let groups = try storage.group(grouping, of: Query(), in: "c", writtenSince: nil)
+      #expect(groups.compactMap { $0["name"]?.stringValue }.joined(separator: " ") == keys)
+      #expect(
+        groups.compactMap { $0["x"]?.intValue?.description }.joined(separator: " ") == counts)
+    }
+    // Whichever comes first, and in whichever part.
+    var (whole, first, second) = (Groups(grouping), Groups(grouping), Groups(grouping))
+    for (number, name) in ["ärger", "Ärger", "ärger", "Zoe"].enumerated() {
+      let entity = Array(#"{"name":"\#(name)"}"#.utf8)
+      whole.add(entity)
+      if number % 2 == 0 { first.add(entity) } else { second.add(entity) }
+    }
+    first.add(second)
+    #expect(first.results == whole.results)
+  }
+
   @Test("rows of groups are ordered by it") func groups() throws {
     let filter = #"{"name":{"$gte":"ö","$collation":"de"}}"#
     let groups = try storage.group(

@@ -134,7 +134,7 @@ extension Grouping {
   }
 
   fileprivate func isIndexable(_ query: Query) -> Bool {
-    query.filter == .everything && !keys.isEmpty && paths.count <= 1
+    query.filter == .everything && !keys.isEmpty && paths.count <= 1 && !isCollated
   }
 
   fileprivate var hasExtremes: Bool {

@@ -87,6 +87,7 @@ class StoreCalls(Generic[E]):
         *,
         reduce: str | None = None,
         initial: Mapping[str, Any] | None = None,
+        collation: Collation | None = None,
         **options: Unpack[CallOptions],
     ) -> list[Entity]:
         """Group the entities that match by some members, and compute aggregates of each group.
@@ -95,7 +96,14 @@ class StoreCalls(Generic[E]):
         """
         return await finish(
             lambda done: self.blocking.group_async(
-                keys, aggregates, query, reduce=reduce, initial=initial, on_answer=done, **options
+                keys,
+                aggregates,
+                query,
+                reduce=reduce,
+                initial=initial,
+                collation=collation,
+                on_answer=done,
+                **options,
             )
         )
 
