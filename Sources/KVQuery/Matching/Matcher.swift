@@ -119,7 +119,7 @@ package final class Matcher: Sendable {
     if budget.isExhausted { throw .exhausted }
     let kind = value.kind
     guard kind == .object || kind == .array else { return false }
-    return try withUnsafeTemporaryAllocation(of: Slot.self, capacity: members.names.count) {
+    return try withTemporaryMemory(of: Slot.self, capacity: members.names.count) {
       (slots) throws(QueryError) in
       if kind == .object {
         members.find(in: value.scanner, at: value.range.lowerBound, into: slots)

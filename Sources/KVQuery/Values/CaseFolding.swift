@@ -1,3 +1,5 @@
+internal import KVBase
+
 /// Unicode's simple case folding: one form for all characters that differ in case only. PCRE2 has the same
 /// classes, as far as it knows the characters.
 enum CaseFolding {
@@ -37,7 +39,7 @@ extension UnsafeBufferPointer<UInt8> {
     _ body: (UnsafeBufferPointer<UInt8>) throws(E) -> R
   ) throws(E) -> R {
     // No character needs more than one byte and a half for one.
-    try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 2 * count) {
+    try withTemporaryMemory(of: UInt8.self, capacity: 2 * count) {
       (folded) throws(E) in
       let length = foldCase(into: folded)
       return try body(UnsafeBufferPointer(rebasing: folded[..<length]))
