@@ -7,8 +7,50 @@
 #include <stdint.h>
 #include <string.h>
 
+/* 16 bytes at a time: which of them are wanted is a kv_found, in which each byte has `kv_found_bits` bits, all set or none.
+ * Neon has no instruction that makes a bit of each byte; the narrowing shift makes four of each. */
 #if defined(__SSE2__)
 #include <emmintrin.h>
+#define KV_BLOCKS 1
+typedef __m128i kv_block;
+typedef uint32_t kv_found;
+enum { kv_found_bits = 1 };
+
+static inline kv_block kv_block_at(const unsigned char *bytes) {
+  return _mm_loadu_si128((const __m128i *)bytes);
+}
+static inline kv_block kv_block_of(unsigned char byte) { return _mm_set1_epi8((char)byte); }
+static inline kv_block kv_either(kv_block a, kv_block b) { return _mm_or_si128(a, b); }
+static inline kv_block kv_both(kv_block a, kv_block b) { return _mm_and_si128(a, b); }
+static inline kv_block kv_equal(kv_block a, kv_block b) { return _mm_cmpeq_epi8(a, b); }
+static inline kv_found kv_found_in(kv_block equal) { return (kv_found)_mm_movemask_epi8(equal); }
+#elif defined(__aarch64__) && defined(__ARM_NEON) && !defined(__ARM_BIG_ENDIAN)
+#include <arm_neon.h>
+#define KV_BLOCKS 1
+typedef uint8x16_t kv_block;
+typedef uint64_t kv_found;
+enum { kv_found_bits = 4 };
+
+static inline kv_block kv_block_at(const unsigned char *bytes) { return vld1q_u8(bytes); }
+static inline kv_block kv_block_of(unsigned char byte) { return vdupq_n_u8(byte); }
+static inline kv_block kv_either(kv_block a, kv_block b) { return vorrq_u8(a, b); }
+static inline kv_block kv_both(kv_block a, kv_block b) { return vandq_u8(a, b); }
+static inline kv_block kv_equal(kv_block a, kv_block b) { return vceqq_u8(a, b); }
+static inline kv_found kv_found_in(kv_block equal) {
+  return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(equal), 4)), 0);
+}
+#endif
+
+#if defined(KV_BLOCKS)
+/* The number of the first byte that was found; there must be one. */
+static inline size_t kv_first(kv_found found) {
+  return (size_t)__builtin_ctzll(found) / kv_found_bits;
+}
+
+/* The bytes that were found but the first. */
+static inline kv_found kv_rest(kv_found found) {
+  return found & ~((((kv_found)1 << kv_found_bits) - 1) << (kv_first(found) * kv_found_bits));
+}
 #endif
 
 /* Where a value is; `end` 0: nowhere. */
@@ -63,17 +105,16 @@ static inline size_t kv_find_name(const kv_names *names, const unsigned char *by
 /* The position after the string whose opening quote is at `at`. `escapes` is set if it has a backslash. */
 static inline size_t kv_pass_string(const unsigned char *base, size_t at, size_t end, int *escapes) {
   at++;
-#if defined(__SSE2__)
-  const __m128i quote = _mm_set1_epi8('"'), slash = _mm_set1_epi8('\\');
+#if defined(KV_BLOCKS)
+  const kv_block quote = kv_block_of('"'), slash = kv_block_of('\\');
   while (at + 16 <= end) {
-    __m128i bytes = _mm_loadu_si128((const __m128i *)(base + at));
-    unsigned found = (unsigned)_mm_movemask_epi8(
-        _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, slash)));
+    kv_block bytes = kv_block_at(base + at);
+    kv_found found = kv_found_in(kv_either(kv_equal(bytes, quote), kv_equal(bytes, slash)));
     if (!found) {
       at += 16;
       continue;
     }
-    at += (size_t)__builtin_ctz(found);
+    at += kv_first(found);
     if (base[at] == '"') return at + 1;
     *escapes = 1;
     at += 2;
@@ -92,21 +133,19 @@ static inline size_t kv_pass_container(const unsigned char *base, size_t at, siz
   size_t depth = 0;
   int escapes = 0;
   while (at < end) {
-#if defined(__SSE2__)
+#if defined(KV_BLOCKS)
     if (at + 16 <= end) {
       /* With this bit set, [ and { are the same byte, and so are ] and }; a quote stays what it is. */
-      __m128i bytes =
-          _mm_or_si128(_mm_loadu_si128((const __m128i *)(base + at)), _mm_set1_epi8(0x20));
-      __m128i open = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('{'));
-      __m128i close = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('}'));
-      __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
-      unsigned found =
-          (unsigned)_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(open, close), quote));
+      kv_block bytes = kv_either(kv_block_at(base + at), kv_block_of(0x20));
+      kv_block open = kv_equal(bytes, kv_block_of('{'));
+      kv_block close = kv_equal(bytes, kv_block_of('}'));
+      kv_block quote = kv_equal(bytes, kv_block_of('"'));
+      kv_found found = kv_found_in(kv_either(kv_either(open, close), quote));
       if (!found) {
         at += 16;
         continue;
       }
-      at += (size_t)__builtin_ctz(found);
+      at += kv_first(found);
     }
 #endif
     switch (base[at]) {
@@ -186,18 +225,18 @@ static inline int kv_follow(const unsigned char *base, const kv_member_name *nam
  * least 1. */
 static inline int kv_may_contain(const unsigned char *text, size_t length,
                                  const unsigned char *needle, size_t count) {
-#if defined(__SSE2__)
-  const __m128i first = _mm_set1_epi8((char)needle[0]), slash = _mm_set1_epi8('\\'),
-                last = _mm_set1_epi8((char)needle[count - 1]);
+#if defined(KV_BLOCKS)
+  const kv_block first = kv_block_of(needle[0]), last = kv_block_of(needle[count - 1]),
+                 slash = kv_block_of('\\');
   size_t at = 0;
   for (; at + count + 15 <= length; at += 16) {
-    const __m128i begin = _mm_loadu_si128((const __m128i *)(text + at));
-    const __m128i end = _mm_loadu_si128((const __m128i *)(text + at + count - 1));
-    const __m128i both = _mm_and_si128(_mm_cmpeq_epi8(begin, first), _mm_cmpeq_epi8(end, last));
-    if (!_mm_movemask_epi8(_mm_or_si128(both, _mm_cmpeq_epi8(begin, slash)))) continue;
-    if (_mm_movemask_epi8(_mm_cmpeq_epi8(begin, slash))) return 1;
-    for (unsigned found = (unsigned)_mm_movemask_epi8(both); found; found &= found - 1)
-      if (!memcmp(text + at + __builtin_ctz(found), needle, count)) return 1;
+    const kv_block begin = kv_block_at(text + at), end = kv_block_at(text + at + count - 1);
+    const kv_block both = kv_both(kv_equal(begin, first), kv_equal(end, last));
+    const kv_block escape = kv_equal(begin, slash);
+    if (!kv_found_in(kv_either(both, escape))) continue;
+    if (kv_found_in(escape)) return 1;
+    for (kv_found found = kv_found_in(both); found; found = kv_rest(found))
+      if (!memcmp(text + at + kv_first(found), needle, count)) return 1;
   }
   for (; at < length; at++) {
     if (text[at] == '\\') return 1;
