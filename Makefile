@@ -4,17 +4,20 @@
 PREFIX  ?= /usr/local
 LIBDIR  ?= $(PREFIX)/lib
 DESTDIR ?=
+# arm64, on a machine with another processor: build/arm64 has what is made for it. Empty: for this machine.
+ARCH    ?=
 
 # The header is the one place that knows the version.
 VERSION := $(shell awk '/define KV_VERSION_(MAJOR|MINOR|PATCH)/ { v = v d $$3; d = "." } END { print v }' include/kvstore.h)
 
-.PHONY: help docs lib wheel go-static deb dist packages-check demo demo-cluster demo-models test test-all torture bench install uninstall format lint setup clean
+.PHONY: help docs lib sdk-arm64 wheel go-static deb dist packages-check demo demo-cluster demo-models test test-all torture bench install uninstall format lint setup clean
 
 help:
 	@echo 'make lib        build/lib/libkvstore.so and build/bin/kvstored'
 	@echo 'make wheel      build/wheel: a Python wheel for every Linux with glibc 2.28, and the source distribution'
 	@echo 'make go-static  bindings/go/static: the library to link statically by the build tag kvstore_static'
 	@echo 'make deb        build/deb: libkvstore0, libkvstore-dev, kvstored, python3-kvstore, kvstore-cli'
+	@echo 'make sdk-arm64  build/sdk/arm64: what it takes to compile for arm64 here; then make lib ARCH=arm64'
 	@echo 'make dist       build/kvstore-$(VERSION).tar.xz: the sources'
 	@echo 'make docs       build/docs/site: the documentation, to be read from the disk or any web server'
 	@echo 'make demo       C, Python and Go share a collection of real cities, offline and online'
@@ -31,9 +34,13 @@ help:
 	@echo 'make setup      installs what building and testing need, and nothing else'
 	@echo 'make clean      removes what was built'
 
-lib:
+lib: $(if $(ARCH),sdk-$(ARCH))
 	@scripts/setup build
-	@scripts/build-library $(VERSION)
+	@scripts/build-library $(VERSION) $(ARCH)
+
+sdk-arm64:
+	@scripts/setup cross
+	@scripts/make-sdk arm64
 
 wheel: lib
 	@scripts/setup wheel
