@@ -31,6 +31,7 @@ PYTHON = (
     "Tests/Cluster",
     "Tests/Torture",
     "Tests/Differential",
+    "Tests/Emulated",
     "Tests/Packages",
     "Tests/Operator",
     "Tests/PubNub",
