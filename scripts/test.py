@@ -92,7 +92,11 @@ def rest(seconds: float) -> int:
     costs = [known[each.name] for each in tested if each.name in known]
     cost = sum(each.build + each.run for each in costs)
     choice = rotation.choose(
-        [section for section in chosen(Tier.ALL) if section not in tested],
+        [
+            section
+            for section in chosen(Tier.ALL)
+            if section not in tested and not section.follows_unstable
+        ],
         known,
         commit=output(["git", "rev-parse", "HEAD"]).strip(),
         seconds=begin + seconds - time.time(),

@@ -42,6 +42,8 @@ class Section:
     env: dict[str, str] = field(default_factory=dict)
     #: What it builds in: one section at a time does.
     builds_in: str = ""
+    #: Whether it can fail because of what Debian unstable serves on that day: no check of a change.
+    follows_unstable: bool = False
 
 
 VENV_PYTHON = shlex.quote(f"{BUILD}/venv/bin/python")
@@ -130,6 +132,13 @@ def rounds(worlds: int, follow_worlds: int, query_runs: int) -> dict[str, str]:
 
 
 FEW_ROUNDS = rounds(worlds=1, follow_worlds=5, query_runs=1)
+
+#: What makes the library for arm64 of a fresh tree.
+FOR_ARM64 = [
+    "scripts/setup build emulate",
+    "scripts/make-sdk arm64",
+    f"scripts/build-library {VERSION} arm64",
+]
 
 # The long ones stand before the many short ones, so that two sections at a time end together.
 SECTIONS = [
@@ -459,6 +468,23 @@ SECTIONS = [
         tier=Tier.ALL,
         limit=600,
         builds_in="build/portable",
+    ),
+    Section(
+        "arm64",
+        "The library for arm64, in an emulator: the C interface, the scanner, Python",
+        "what is different on another processor, but for the order of memory",
+        [
+            "scripts/check-library arm64",
+            "scripts/check-scan --emulate",
+            "scripts/check-capi --emulate local library misuse contexts stores embedding",
+            "scripts/check-emulated",
+        ],
+        (*PYTHON, "Tests/CAPI", "Tests/Emulated", "Tests/Portable", "packaging/sdk", "scripts"),
+        build=FOR_ARM64,
+        tier=Tier.ALL,
+        limit=2700,
+        builds_in="build/arm64",
+        follows_unstable=True,
     ),
     Section(
         "swift-package",
