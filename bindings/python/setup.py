@@ -27,7 +27,7 @@ libkvstore is missing. This is the source of its Python binding; to build it, do
   * install libkvstore on this machine (make install, or the package libkvstore0);
   * set KVSTORE_LIBRARY to the path of a libkvstore.so, which the wheel will carry;
   * run pip in a checkout of the whole project, where Swift 6.1 or later builds the library;
-  * install a wheel in place of the source: pip install --only-binary kvstore kvstore
+  * install a wheel in place of the source: pip install --only-binary libkvstore libkvstore
 """
 
 

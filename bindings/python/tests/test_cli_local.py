@@ -412,5 +412,5 @@ def test_without_its_libraries_the_tool_says_what_to_install(data: Path) -> None
     assert result.returncode == 1
     assert (
         result.stderr
-        == "kvstore: the command line tool is not installed; run: pip install 'kvstore[cli]'\n"
+        == "kvstore: the command line tool is not installed; run: pip install 'libkvstore[cli]'\n"
     )

@@ -130,7 +130,7 @@ def test_a_cursor_is_closed_though_a_frame_cannot_be_made(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     monkeypatch.delitem(sys.modules, "kvstore.tables.frames", raising=False)
-    with pytest.raises(ImportError, match=r"pip install 'kvstore\[pandas\]'"):
+    with pytest.raises(ImportError, match=r"pip install 'libkvstore\[pandas\]'"):
         notes.to_pandas()
 
 

@@ -1,4 +1,4 @@
-"""The command line tool ``kvstore``: the extra ``kvstore[cli]`` installs its packages."""
+"""The command line tool ``kvstore``: the extra ``libkvstore[cli]`` installs its packages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def main() -> int:
         if error.name is None or error.name.partition(".")[0] not in _EXTRA:
             raise
         print(
-            "kvstore: the command line tool is not installed; run: pip install 'kvstore[cli]'",
+            "kvstore: the command line tool is not installed; run: pip install 'libkvstore[cli]'",
             file=sys.stderr,
         )
         return 1

@@ -34,7 +34,7 @@ class Tabular(Reading[E]):
         missing value is ``pandas.NA`` there. A column with objects, arrays, or values of different
         types is of type ``object``. `flatten` makes columns such as ``address.city`` of objects.
         With `dates`, a column becomes ``datetime64[ms, UTC]`` if all its values are dates in the
-        form in which :class:`datetime.datetime` is stored. This needs ``kvstore[pandas]``.
+        form in which :class:`datetime.datetime` is stored. This needs ``libkvstore[pandas]``.
         """
         return making.frame(self._pages(query, options), flatten=flatten, dates=dates)
 
@@ -50,7 +50,7 @@ class Tabular(Reading[E]):
 
         Types are as for :meth:`to_pandas`. Dates are ``timestamp[ms, UTC]``, objects are structs,
         and arrays are lists. Values that have no common type are JSON. This needs
-        ``kvstore[arrow]``.
+        ``libkvstore[arrow]``.
         """
         return making.table(self._pages(query, options), flatten=flatten, dates=dates)
 

@@ -49,7 +49,7 @@ def reader(
 def _not_installed(name: str, extra: str, error: ModuleNotFoundError) -> ImportError:
     if error.name != name:
         return error
-    return ImportError(f"This needs {name}: pip install 'kvstore[{extra}]'", name=name)
+    return ImportError(f"This needs {name}: pip install 'libkvstore[{extra}]'", name=name)
 
 
 class Columnar:

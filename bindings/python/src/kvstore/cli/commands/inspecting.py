@@ -72,7 +72,7 @@ def _show(settings: Settings, web: bool, port: int) -> None:
         from ..inspect.source import open_source
     except ModuleNotFoundError as error:
         raise Failure(
-            f"This needs {error.name}: pip install 'kvstore[cli]'", Exit.FAILED
+            f"This needs {error.name}: pip install 'libkvstore[cli]'", Exit.FAILED
         ) from error
     with open_source(settings) as source:
         Inspector(source).run()
