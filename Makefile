@@ -10,6 +10,9 @@ ARCH    ?=
 # The header is the one place that knows the version.
 VERSION := $(shell awk '/define KV_VERSION_(MAJOR|MINOR|PATCH)/ { v = v d $$3; d = "." } END { print v }' include/kvstore.h)
 
+# As Go and Debian call the processors.
+GOARCH  := $(or $(ARCH),$(patsubst aarch64,arm64,$(patsubst x86_64,amd64,$(shell uname -m))))
+
 .PHONY: help docs lib sdk-arm64 wheel go-static deb dist packages-check demo demo-cluster demo-models test test-all torture bench install uninstall format lint setup clean
 
 help:
@@ -17,7 +20,7 @@ help:
 	@echo 'make wheel      build/wheel: a Python wheel for every Linux with glibc 2.28, and the source distribution'
 	@echo 'make go-static  bindings/go/static: the library to link statically by the build tag kvstore_static'
 	@echo 'make deb        build/deb: libkvstore0, libkvstore-dev, kvstored, python3-kvstore, kvstore-cli'
-	@echo 'make sdk-arm64  build/sdk/arm64: what it takes to compile for arm64 here; then make lib ARCH=arm64'
+	@echo 'make sdk-arm64  build/sdk/arm64: what it takes to compile for arm64 here; lib, wheel, go-static and deb know ARCH=arm64'
 	@echo 'make dist       build/kvstore-$(VERSION).tar.xz: the sources'
 	@echo 'make docs       build/docs/site: the documentation, to be read from the disk or any web server'
 	@echo 'make demo       C, Python and Go share a collection of real cities, offline and online'
@@ -44,18 +47,19 @@ sdk-arm64:
 
 wheel: lib
 	@scripts/setup wheel
-	@scripts/build-wheel
+	@scripts/build-wheel $(ARCH)
 
 go-static: lib
 	@scripts/setup wheel
-	@packaging/portable/build static
-	@mkdir -p bindings/go/static
-	@packaging/portable/build bill $(VERSION) build/portable/libkvstore.a
-	@cp build/portable/libkvstore.a build/portable/libkvstore.a.cdx.json build/portable/THIRD-PARTY-LICENSES.txt include/kvstore.h bindings/go/static/
+	@packaging/portable/build static $(ARCH)
+	@packaging/portable/build bill $(VERSION) build/$(addsuffix /,$(ARCH))portable/libkvstore.a $(ARCH)
+	@mkdir -p bindings/go/static/$(GOARCH)
+	@cp $(addprefix build/$(addsuffix /,$(ARCH))portable/,libkvstore.a libkvstore.a.cdx.json THIRD-PARTY-LICENSES.txt) bindings/go/static/$(GOARCH)/
+	@cp include/kvstore.h bindings/go/static/
 
 deb: lib
 	@scripts/setup deb
-	@scripts/build-deb $(VERSION)
+	@scripts/build-deb $(VERSION) $(ARCH)
 
 dist:
 	@mkdir -p build

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Writes a CycloneDX bill of materials beside a package: what is inside it, and what it needs.
 
-    scripts/sbom.py VERSION PACKAGE [--inside NAME...]
+    scripts/sbom.py VERSION PACKAGE [--processor arm64] [--inside NAME...]
 
 PACKAGE is the file that the bill is of; the bill is PACKAGE.cdx.json. NAME is a package of this
 machine's Debian, `swift` or `wslay`. What a Debian package needs stands in its fields Pre-Depends
 and Depends: a package that is not installed is described by what apt knows of it, and one of the
 same build by its version. What cannot be described is an error, so no bill leaves anything out.
+
+With --processor the packages are those of build/sdk, and `swift` is the standard library there.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ import subprocess
 import sys
 import uuid
 from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
 
 #: The licences of what is inside, in SPDX's words.
 LICENCES = {
@@ -48,12 +52,17 @@ def attempt(*command: str) -> str:
         return ""
 
 
-def installed(name: str) -> tuple[str, str] | None:
+def installed(name: str, processor: str) -> tuple[str, str] | None:
     """Give the source and its version of an installed package."""
     form = "${db:Status-Status} ${source:Package} ${source:Version}"
-    words = attempt("dpkg-query", "-W", "-f", form + "\n", name).splitlines()
+    where = ["--admindir", f"{sdk(processor)}/root/var/lib/dpkg"] if processor else []
+    words = attempt("dpkg-query", *where, "-W", "-f", form + "\n", name).splitlines()
     state, source, version = (words or ["none - -"])[0].split()
     return (source, version) if state == "installed" else None
+
+
+def sdk(processor: str) -> Path:
+    return ROOT / "build" / "sdk" / processor
 
 
 def offered(name: str) -> tuple[str, str] | None:
@@ -94,33 +103,36 @@ def component(name: str, version: str, purl: str, licence: str | None) -> dict[s
     return found
 
 
-def inside(name: str) -> dict[str, object]:
+def inside(name: str, processor: str) -> dict[str, object]:
+    if name == "swift" and processor:
+        version = (sdk(processor) / "swiftlang-version").read_text().strip()
+        return debian("swift", ("swiftlang", re.sub(r"\+b\d+$", "", version)))
     if name == "swift":
         (version,) = re.findall(r"Swift version (\S+)", output("swift", "--version"))
         purl = f"pkg:github/swiftlang/swift@swift-{version}-RELEASE"
         return component("swift", version, purl, LICENCES[name])
     if name == "wslay":
         return component(name, "1.1.1", "pkg:github/tatsuhiro-t/wslay@1.1.1", LICENCES[name])
-    origin = installed(name)
+    origin = installed(name, processor)
     if not origin:
         sys.exit(f"sbom.py: {name} is inside, and is not installed: its version is not known")
     return debian(name, origin)
 
 
-def needed(package: Path, version: str) -> list[dict[str, object]]:
+def needed(package: Path, version: str, processor: str) -> list[dict[str, object]]:
     """Describe the packages that a Debian package depends on."""
     fields = [output("dpkg-deb", "--field", str(package), f"{pre}Depends") for pre in ("Pre-", "")]
     entries = [entry.strip() for field in fields for entry in field.split(",")]
-    return [required(entry, package, version) for entry in entries if entry]
+    return [required(entry, package, version, processor) for entry in entries if entry]
 
 
-def required(entry: str, package: Path, version: str) -> dict[str, object]:
+def required(entry: str, package: Path, version: str, processor: str) -> dict[str, object]:
     """Describe the first of the alternatives of a dependency that can be described."""
     names = [re.split(r"[ (:]", choice.strip())[0] for choice in entry.split("|")]
     for name in names:
         if any(package.parent.glob(f"{name}_*.deb")):
             return component(name, version, f"pkg:generic/{name}@{version}", "MIT")
-        if origin := installed(name) or offered(name):
+        if origin := installed(name, processor) or offered(name):
             return debian(name, origin)
     sys.exit(
         f"sbom.py: {package.name} needs {' or '.join(names)}, which is not installed, and apt does"
@@ -132,13 +144,14 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("version")
     parser.add_argument("package", type=Path)
+    parser.add_argument("--processor", default="")
     parser.add_argument("--inside", nargs="*", default=[])
     choice = parser.parse_args()
     package: Path = choice.package
-    needs = needed(package, choice.version) if package.suffix == ".deb" else []
+    needs = needed(package, choice.version, choice.processor) if package.suffix == ".deb" else []
     content = package.read_bytes()
     itself = f"pkg:generic/{package.name.split('_')[0].split('-')[0]}@{choice.version}"
-    contained = [inside(name) for name in choice.inside]
+    contained = [inside(name, choice.processor) for name in choice.inside]
     parts = {
         str(part["bom-ref"]): part
         for part in [need | {"scope": "required"} for need in needs] + contained

@@ -2,6 +2,9 @@
 
     glibc_stubs.py LIMIT DIRECTORY
 
+CC and NM in the environment name the compiler and the lister of symbols, with options, if they are
+not gcc and nm: for another processor.
+
 The linker binds every function to its newest version, so that a library which is linked on this
 machine needs this machine's glibc. The stand-ins offer, of what this glibc has, only what was there
 in version LIMIT already, each symbol in its newest version up to LIMIT. A symbol that is newer is
@@ -10,7 +13,9 @@ then undefined: the linker names it, and older_glibc.c is where to write it.
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +32,9 @@ SYMBOL = re.compile(
 
 #: __tls_get_addr is in it.
 NEEDED_LOADER = re.compile(r"NEEDED.*\[(ld-linux.*)\]")
+
+CC = shlex.split(os.environ.get("CC", "gcc"))
+NM = shlex.split(os.environ.get("NM", "nm"))
 
 Version = tuple[int, ...]
 
@@ -56,13 +64,13 @@ def number(version: str) -> Version:
 
 def real_path(file: str) -> str:
     """Find a file of this machine's glibc."""
-    return run("gcc", f"-print-file-name={file}").strip()
+    return run(*CC, f"-print-file-name={file}").strip()
 
 
 def symbols_until(limit: Version, path: str) -> dict[str, tuple[Version, str]]:
     """Give each symbol's newest version up to the limit, and the letter of its type."""
     found: dict[str, tuple[Version, str]] = {}
-    for match in SYMBOL.finditer(run("nm", "--dynamic", "--with-symbol-versions", path)):
+    for match in SYMBOL.finditer(run(*NM, "--dynamic", "--with-symbol-versions", path)):
         version = number(match["version"])
         if version <= limit and version > found.get(match["name"], ((), ""))[0]:
             found[match["name"]] = (version, match["type"])
@@ -77,7 +85,7 @@ def link(directory: Path, name: str, file: str, symbols: dict[str, tuple[Version
     versions = [f"-Wl,--version-script={script}"] if symbols else []
     target = directory / file
     named = ["-nostdlib", f"-Wl,-soname,{file}", *versions]
-    run("gcc", "-shared", *named, "-o", str(target), str(source))
+    run(*CC, "-shared", *named, "-o", str(target), str(source))
     shortcut = directory / f"{name}.so"
     shortcut.unlink(missing_ok=True)
     shortcut.symlink_to(file)

@@ -487,6 +487,28 @@ SECTIONS = [
         follows_unstable=True,
     ),
     Section(
+        "arm64-packages",
+        "The wheel, the Debian packages and the static archive for arm64; all Python tests",
+        "symbols of a newer glibc, dependencies, what is missing in the archive",
+        [
+            "pytest Tests/Packages/test_arm64.py",
+            "env KVSTORE_PROCESSOR=arm64 pytest Tests/Packages/test_deb.py",
+            "scripts/check-capi --emulate",
+            "scripts/check-emulated --all",
+        ],
+        (".",),
+        build=[
+            *FOR_ARM64,
+            "scripts/build-wheel arm64",
+            "make --no-print-directory go-static ARCH=arm64",
+            f"scripts/build-deb {VERSION} arm64",
+        ],
+        tier=Tier.ALL,
+        limit=2700,
+        builds_in="build/arm64",
+        follows_unstable=True,
+    ),
+    Section(
         "swift-package",
         "A Swift package that depends on a version of this one",
         "flags that SwiftPM refuses in a dependency, names that are not public",
