@@ -262,7 +262,7 @@ package final class FakeNetwork: FaultyLine, IDPagedRemote, @unchecked Sendable 
     let (found, moment) = try exchange { () throws(StoreError) in
       (backend.find(query), backend.moment)
     }
-    try hand(found, moment, receive)
+    try hand(found, of: moment, to: receive)
     return ReadAnswer(startedAt: moment)
   }
 
@@ -284,8 +284,8 @@ package final class FakeNetwork: FaultyLine, IDPagedRemote, @unchecked Sendable 
 
   /// In two batches, cut anywhere; a lost answer may still have brought the first.
   private func hand(
-    _ found: [[UInt8]], _ moment: BackendMoment,
-    _ receive: (RecordBatch) throws(StoreError) -> Void
+    _ found: [[UInt8]], of moment: BackendMoment,
+    to receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) {
     func hand(_ some: ArraySlice<[UInt8]>) throws(StoreError) {
       try RecordBatch.lend(Self.array(some)) { (batch) throws(StoreError) in

@@ -73,7 +73,7 @@ final class Member {
     self.ids = Monitor(ids)
     self.answers = Monitor(answers)
     takesInLiveData = number % 3 != 0 && kind != .network
-    store = try Self.open(path, format, ids: self.ids, resetPolicy, reported)
+    store = try Self.open(path, format, ids: self.ids, policy: resetPolicy, reported: reported)
     engine = Self.engine(store, connection, of: backend.collection, kind: kind, number: number)
     engine.setConflictHandler(handler)
     line.versionHere = { [unowned self] id in
@@ -100,7 +100,7 @@ final class Member {
   /// The process ends, and another one begins.
   func restart() throws {
     let hasDied = store.isDead
-    store = try Self.open(path, format, ids: ids, resetPolicy, reported)
+    store = try Self.open(path, format, ids: ids, policy: resetPolicy, reported: reported)
     engine = Self.engine(store, connection, of: collection, kind: kind, number: number)
     engine.setConflictHandler(handler)
     guard hasDied else { return }
@@ -176,8 +176,8 @@ final class Member {
 
   /// A file whose ids come from a seed, and are in no order.
   private static func open(
-    _ path: String, _ format: RecordFormat, ids: Monitor<Seed>, _ policy: BackendResetPolicy,
-    _ reported: Monitor<[LostVersion]>
+    _ path: String, _ format: RecordFormat, ids: Monitor<Seed>, policy: BackendResetPolicy,
+    reported: Monitor<[LostVersion]>
   ) throws -> DyingStore {
     let storage = try Storage(path: path, layout: RecordLayout(format), durability: .normal) {
       String(ids.withLock { $0.next() }, radix: 16)
