@@ -123,13 +123,15 @@ package final class SimulatedWorld {
       let before = backend.contents
       var newest: [String: JSONObject] = [:]
       for member in members {
+        member.beginData()
+        // Such a one lets go of what its expression does not select, or no longer.
+        guard member.kind != .synced else { continue }
         for (id, entity) in try member.confirmed where before[id] != nil {
           if let other = newest[id], Lost.version(of: other) >= Lost.version(of: entity) {
             continue
           }
           newest[id] = entity
         }
-        member.beginData()
       }
       backend.putBack()
       let copied = backend.data?.restored ?? ""
@@ -210,8 +212,8 @@ package final class SimulatedWorld {
       }
       for (id, states) in member.acknowledged {
         let found = expected[id]?["value"] ?? .null
-        // Not traced yet: KV_TEST_SEED=6486130558935038353 brings back what was deleted before the backend went back.
-        let isKnown = hasGoneBack && states.contains(.null)
+        // Who reads only what an expression selects does not see that something else is there again that was deleted.
+        let isKnown = hasGoneBack && member.kind == .synced && states.contains(.null)
         require(
           states.contains(found) || isKnown,
           "lost: \(id) acknowledged \(states.map(\.text)), found \(found.text)")
