@@ -1,4 +1,3 @@
-internal import KVCollation
 internal import KVJSON
 
 /// A value as an ordered index holds it. SQLite's own order of these, numbers before texts (byte by byte)
@@ -9,8 +8,6 @@ internal import KVJSON
 ///     text            itself
 ///     object, array,  a blob: their `ValueEncoding`
 ///     boolean
-///
-/// In an index with a collation a text is a blob as well: the byte of its type, and its key in the order of the language.
 package enum IndexValue: Sendable, Hashable {
   case null
   case int(Int64)
@@ -38,8 +35,8 @@ package enum IndexValue: Sendable, Hashable {
     }
   }
 
-  /// Makes the key of a value; nil for a number beyond all doubles. `collation`: of the index.
-  init?(_ value: RawValue?, _ collation: Collation? = nil) {
+  /// Makes the key of a value; nil for a number beyond all doubles.
+  init?(_ value: RawValue?) {
     guard let value else {
       self = .null
       return
@@ -47,32 +44,25 @@ package enum IndexValue: Sendable, Hashable {
     switch value.kind {
     case .null: self = .null
     case .number: self.init(value.number)
-    case .string: self = value.withText { IndexValue(text: $0, collation) }
+    case .string: self = .text(value.withText { Array($0) })
     case .object, .array, .bool:
       var encoded: [UInt8] = []
-      ValueEncoding.append(value, to: &encoded, collation)
+      ValueEncoding.append(value, to: &encoded)
       self = .blob(encoded)
     }
   }
 
-  init?(_ value: JSONValue, _ collation: Collation? = nil) {
+  init?(_ value: JSONValue) {
     switch value {
     case .null: self = .null
     case .int(let number): self.init(Number.int(number))
     case .double(let number): self.init(Number.double(number))
-    case .string(let text):
-      self = Array(text.utf8).withUnsafeBufferPointer { IndexValue(text: $0, collation) }
+    case .string(let text): self = .text(Array(text.utf8))
     case .object, .array, .bool:
       var encoded: [UInt8] = []
-      ValueEncoding.append(value, to: &encoded, collation)
+      ValueEncoding.append(value, to: &encoded)
       self = .blob(encoded)
     }
-  }
-
-  private init(text: UnsafeBufferPointer<UInt8>, _ collation: Collation?) {
-    self =
-      collation.map { .blob([RawValue.Kind.string.rawValue] + $0.key(of: text)) }
-      ?? .text(Array(text))
   }
 
   private init?(_ number: Number) {

@@ -28,10 +28,12 @@ package struct GroupReader {
   private let share: MemoryShare
   private var hasMemory = true
 
-  /// `initial`: what the members start from. `budget`: for the answers to all requests.
-  package init(_ grouping: Grouping, initial: JSONObject, within budget: MemoryBudget) {
+  /// `budget`: for the answers to all requests.
+  package init(
+    keys: [String], initial: JSONObject, function: ReduceFunction, within budget: MemoryBudget
+  ) {
     share = MemoryShare(of: budget)
-    self.grouping = grouping
+    grouping = Grouping(keys: keys.map { Path($0) }, members: function.members)
     layout = Self.layout(grouping, initial)
     limit = min(Self.maxGroups, Self.maxValues / max(1, layout.count))
     groups = Groups(grouping)

@@ -58,9 +58,7 @@ package struct CollectionIndex: Sendable {
 
   package init(_ spec: IndexSpec, isReady: Bool, shape: IndexShape) {
     self.spec = spec
-    state =
-      shape == .unusable
-      ? .unusable : isReady && shape.isUsable && !spec.isOutdated ? .ready : .building
+    state = shape == .unusable ? .unusable : isReady ? .ready : .building
   }
 
   /// What adding an index comes to.
@@ -76,9 +74,9 @@ package struct CollectionIndex: Sendable {
   package static func addition(
     of spec: IndexSpec, beside known: [IndexSpec]
   ) -> Result<Addition, ServerError> {
-    let alike = known.first { $0.automatic != nil && !$0.isOutdated && $0.hasKeys(of: spec) }
+    let alike = known.first { $0.automatic != nil && $0.hasKeys(of: spec) }
     if let other = known.first(where: { $0.name.hasSameBytes(as: spec.name) }), other != alike {
-      guard other.renewed == spec else {
+      guard other == spec else {
         return .failure(
           ServerError(.inputValidationFailed, "there is an index \(spec.name) with other keys"))
       }

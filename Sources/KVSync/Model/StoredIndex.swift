@@ -17,8 +17,7 @@ package struct StoredIndex: Sendable, Equatable {
   /// `{"name":…,"keys":{…},"state":"ready","arrays":false}`; see kv_store_indexes.
   package var json: JSONValue {
     var object = spec.json
-    let isBuilding = !isReady || spec.isOutdated || shape == .outdated
-    let state = isBuilding ? "building" : shape == .unusable ? "unusable" : "ready"
+    let state = isReady ? (shape == .unusable ? "unusable" : "ready") : "building"
     object["state"] = .string(state)
     object["arrays"] = .bool(shape == .multiple)
     return .object(object)

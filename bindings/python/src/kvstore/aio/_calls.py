@@ -20,7 +20,7 @@ from ..client import Client
 from ..grouping import Aggregate
 from ..groups import Groups, UserGroup
 from ..pending import PendingQueue
-from ..query import Collation, Query, QueryLike
+from ..query import Query, QueryLike
 from ..results import (
     BackupReport,
     E,
@@ -87,7 +87,6 @@ class StoreCalls(Generic[E]):
         *,
         reduce: str | None = None,
         initial: Mapping[str, Any] | None = None,
-        collation: Collation | None = None,
         **options: Unpack[CallOptions],
     ) -> list[Entity]:
         """Group the entities that match by some members, and compute aggregates of each group.
@@ -96,14 +95,7 @@ class StoreCalls(Generic[E]):
         """
         return await finish(
             lambda done: self.blocking.group_async(
-                keys,
-                aggregates,
-                query,
-                reduce=reduce,
-                initial=initial,
-                collation=collation,
-                on_answer=done,
-                **options,
+                keys, aggregates, query, reduce=reduce, initial=initial, on_answer=done, **options
             )
         )
 
@@ -236,19 +228,13 @@ class StoreCalls(Generic[E]):
         name: str | None = None,
         totals: bool = False,
         language: Literal["english"] | None = None,
-        collation: Collation | None = None,
     ) -> None:
         """Create an index, such as ``{"country": 1, "population": -1}``.
 
         See :meth:`kvstore.Store.create_index`.
         """
         await in_thread(
-            self.blocking.create_index,
-            keys,
-            name=name,
-            totals=totals,
-            language=language,
-            collation=collation,
+            self.blocking.create_index, keys, name=name, totals=totals, language=language
         )
 
     async def drop_index(self, name: str) -> None:
