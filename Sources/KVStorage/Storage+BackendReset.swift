@@ -89,19 +89,15 @@ extension Storage {
       guard format.versionOrder != .unordered, !format.versionsOnlyRise,
         let ours = format.version(of: base)
       else { return nil }
-      let statement = try db.statement(
-        "SELECT restored FROM collections WHERE number = \(bind: table.number)")
-      let copied =
-        try statement.step() && format.versionsAreTimes
-        ? statement.text(0).map { RecordVersion($0) } : nil
+      let restored = try Self.known(table, on: db)?.data?.restored
+      let copied = format.versionsAreTimes ? restored.map { RecordVersion($0) } : nil
       guard copied.map({ format.isOlder($0, than: ours) }) ?? true else { return nil }
       guard let bytes = theirs.bytes else { return policy == .resend ? .sentAgain : .setAside }
       guard let version = format.version(of: bytes), version != ours else { return nil }
       // It is there again.
       if let resent = format.resent(of: bytes), !format.isOlder(resent, than: ours) { return nil }
-      let isOlder = format.isOlder(version, than: ours)
-      guard isOlder || copied != nil else { return nil }
-      let isAfterCopy = copied.map { format.isOlder($0, than: version) } ?? !isOlder
+      guard copied != nil || format.isOlder(version, than: ours) else { return nil }
+      let isAfterCopy = copied.map { format.isOlder($0, than: version) } ?? false
       return policy == .resend && !isAfterCopy ? .sentAgain : .setAside
     } ?? nil
   }
@@ -117,8 +113,10 @@ extension Storage {
     _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> (data: BackendData?, renewed: Int64)? {
     let statement = try db.statement(
-      "SELECT epoch, renewed FROM collections WHERE number = \(bind: table.number)")
+      "SELECT epoch, renewed, restored FROM collections WHERE number = \(bind: table.number)")
     guard try statement.step() else { return nil }
-    return (statement.text(0).map { BackendData(epoch: $0) }, statement.int64(1))
+    let restored = statement.text(2)
+    let data = statement.text(0).map { BackendData(epoch: $0, restored: restored) }
+    return (data, statement.int64(1))
   }
 }

@@ -123,7 +123,7 @@ extension Push {
         } else {
           LostBaseFate?.none
         }
-      // What the backend went back to is nobody's change.
+      // The backend has lost the version that was changed: no other client has decided against it.
       if fate != nil { strategy = .optimistic }
       var decision = try meeting.decision(strategy)
       if decision.verdict == .open, fate == .sentAgain { decision = .init(.again(.unchanged)) }
