@@ -60,7 +60,7 @@ final class Member {
     _ number: Int, at path: String, connection: any WorldConnection, backend: any WorldBackend,
     strategy: ConflictStrategy, keepsDiscarded: Bool, ids: Seed, answers: Seed
   ) throws {
-    // What nobody keeps a backend has lost that goes back.
+    // A network store keeps nothing that a backend which goes back could get from it.
     kind = [.pulling, .synced, .pulling, backend.goesBack ? .pulling : .network][number % 4]
     resetPolicy = number % 2 == 0 ? .keep : .resend
     ledger = WriteLedger(user: "user\(number)")
@@ -143,8 +143,8 @@ final class Member {
     }
   }
 
-  /// The backend goes back: what is written over from now on is asked for.
-  func beginData() { replaced = [] }
+  /// Only what is written over from now on counts.
+  func backendGoesBack() { replaced = [] }
 
   /// Retries or reverts what is in conflict, which is only what several have saved to, and what the backend has lost.
   func decideConflicts(_ random: inout Seed, in seed: Seed) throws -> [String] {

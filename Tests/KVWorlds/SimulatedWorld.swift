@@ -48,7 +48,7 @@ package final class SimulatedWorld {
   private var findings: [String] = []
   /// What the backend has lost when it went back, and a client has.
   private var lost: [Lost] = []
-  private var hasGoneBack = false
+  private var hasGoneBack: Bool { backend.data?.restored != nil }
 
   /// The newest version of a record that a client has of what its backend has lost.
   private struct Lost {
@@ -119,18 +119,15 @@ package final class SimulatedWorld {
     switch random.next() % 16 {
     case 0...2: backend.makeCopy()
     case 3 where !hasGoneBack:
-      hasGoneBack = true
       let before = backend.contents
       var newest: [String: JSONObject] = [:]
       for member in members {
-        member.beginData()
-        // Such a one lets go of what its expression does not select, or no longer.
+        member.backendGoesBack()
+        // A client that reads what an expression selects lets go of the rest.
         guard member.kind != .synced else { continue }
         for (id, entity) in try member.confirmed where before[id] != nil {
-          if let other = newest[id], Lost.version(of: other) >= Lost.version(of: entity) {
-            continue
-          }
-          newest[id] = entity
+          let other = newest[id].map(Lost.version) ?? ""
+          if Lost.version(of: entity) > other { newest[id] = entity }
         }
       }
       backend.putBack()
