@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -148,8 +149,9 @@ def check_python(text: str, directory: Path) -> None:
 def check_shell(text: str, directory: Path) -> None:
     (directory / "sample.sh").write_text(text)
     run(directory, "bash", "-n", "sample.sh")
-    for target in re.findall(r"^make ([a-z]+)", text, re.MULTILINE):
-        run(ROOT, "make", "--dry-run", "--no-print-directory", target)
+    for arguments in re.findall(r"^make (.+)", text, re.MULTILINE):
+        words = shlex.split(arguments, comments=True)
+        run(ROOT, "make", "--dry-run", "--no-print-directory", *words)
 
 
 def check_json(text: str) -> None:
