@@ -1215,6 +1215,8 @@ KV_API kv_status kv_store_count_async(kv_store *store, kv_query *query, const ch
  * @param group_json  `{"keys":["state"],"aggregates":{"n":"count","mean":{"avg":"population"}}}`: any number
  *                    of "count" and of `sum`, `avg`, `min`, `max` of a path; without keys all entities form one
  *                    group. Values that are not numbers are ignored; without any number `sum` is 0 and the others null.
+ *                    With `"collation":{"locale":"de","ignoreCase":true}` texts that a language finds equal are one
+ *                    group, whose key is the first of them by code point; groups come in the language's order.
  *                    Or `{"keys":[…],"initial":{…},"reduce":"function(doc,out){…}"}`: JavaScript for a
  *                    backend that runs it; the groups come in the backend's order
  * @param query       NULL: all; skip and limit are #KV_INVALID, sort and fields are ignored
@@ -1340,7 +1342,8 @@ KV_API kv_status kv_store_sync_async(kv_store *store, kv_query *query, const cha
  *                    `"language":"english"` for their stems too;
  *                    `{"keys":{"_geoloc":"2dsphere"}}` for places. `"totals":true` with members in order stores count
  *                    and sum of the last one for each group of the others: kv_store_group() by these then takes
- *                    time by the number of groups, and a save writes one more row
+ *                    time by the number of groups, and a save writes one more row. `"collation":{"locale":"de"}` with
+ *                    members in order keeps texts in the order of a language, for queries with the same collation
  * @return KV_OK (also if the same index exists already), KV_INVALID (not understood, with a `position`, or
  *         an index of that name has other keys), KV_UNSUPPORTED, KV_STORAGE, KV_FULL
  */
@@ -1354,7 +1357,8 @@ KV_API kv_status kv_store_drop_index(kv_store *store, const char *name, kv_error
  * Lists the indexes: `[{"name":…,"keys":{…},"state":…,"arrays":false}]`.
  *
  * `state`: "ready"; "building", not used yet; or "unusable", because a number of an entity exceeds the range of
- * doubles. `arrays`: some entities have an array there, so the index cannot give an order. `automatic`: why an index was made
+ * doubles. `arrays`: some entities have an array there, so the index cannot give an order. `collation`: the order of
+ * its texts, if it has one. `automatic`: why an index was made
  * that nobody asked for (option `autoIndex`), `{"scans":n,"examined":n,"returned":n,"bytes":n}`: what scans had cost until then,
  * and how much of the file the index took.
  */

@@ -26,6 +26,11 @@ public struct Collation: Hashable, Sendable {
     self.tailoring = tailoring
   }
 
+  /// Whether texts have the same order in both: "en", "de" and "de-AT" have the root's.
+  public func hasOrder(of other: Collation) -> Bool {
+    strength == other.strength && tailoring == other.tailoring
+  }
+
   /// Greater after every change of the weights: keys made by another version are in another order.
   public static var version: UInt32 { kvcollation_version }
 

@@ -11,7 +11,7 @@ package import KVQuery
 /// column)` gives a column of the only one, and `kv_index_change(old, new, paths)` tells what becomes of them: 0 nothing, 1 one
 /// plain row takes the place of another, 2 anything else. `kv_index_words(body, paths)` gives words with spaces between them,
 /// `kv_index_edge(body, paths, side)` the west, east, south or north (0 to 3) of the places, or NULL. `paths`
-/// is a JSON array of names. `kv_sum` is in `SumFunction`.
+/// is a JSON array of names, or what else `IndexKeys` and `IndexWords` read. `kv_sum` is in `SumFunction`.
 enum IndexFunctions {
   private static let knownKeys = ParsedPaths { IndexKeys(parsing: $0) }
   private static let knownWords = ParsedPaths { IndexWords(parsing: $0) }

@@ -189,6 +189,11 @@ package struct IndexTable: Sendable {
     keys.enumerated().map { "k\($0)\($1.ascending ? "" : " DESC")" }
   }
 
+  /// Says that rows are missing in an index, or are there that should not be.
+  package var markOutdated: SQLFragment {
+    "UPDATE indexes SET shape = \(bind: IndexShape.outdated.rawValue) WHERE number = \(bind: number)"
+  }
+
   /// Removes the rows of an ordered index that a table lists, with the columns `x` (the number of the index), `n` and `k0`,
   /// `k1`… They go in the order of the index, so each page of it is written once, however many there are.
   package func removeRows(listedIn table: String) -> SQLFragment {
@@ -225,11 +230,14 @@ package struct IndexTable: Sendable {
 
   private var add: String {
     guard case .ordered = spec.kind else { return "\(insert(of: "new"));" }
-    return """
-      \(insert(of: "new"));
-      UPDATE indexes SET shape = kv_index_shape(new.body, \(paths))
-        WHERE number = \(number) AND shape < kv_index_shape(new.body, \(paths));
-      """
+    return "\(insert(of: "new")); \(raiseShape(by: "new"))"
+  }
+
+  private func raiseShape(by row: String) -> String {
+    """
+    UPDATE indexes SET shape = kv_index_shape(\(row).body, \(paths))
+      WHERE number = \(number) AND shape < kv_index_shape(\(row).body, \(paths));
+    """
   }
 
   /// Adds the only row of the entity `new` of a trigger, which has no arrays.
@@ -278,6 +286,7 @@ package struct IndexTable: Sendable {
       """
       DELETE FROM \(name) WHERE (\(columns), n) IN
         (SELECT \(columns), old.n FROM kv_index_keys(old.body, \(paths)));
+      \(spec.collation == nil ? "" : raiseShape(by: "old"))
       """
     case .text:
       """
@@ -302,8 +311,8 @@ package struct IndexTable: Sendable {
     return [words, ("stems", IndexTable.literal(stems))]
   }
 
-  /// The paths as a literal.
-  private var paths: String { IndexTable.literal(IndexKeys.text(of: spec.paths)) }
+  /// What says how the keys are made, as a literal.
+  private var paths: String { IndexTable.literal(IndexKeys.text(of: spec)) }
 
   private static func literal(_ text: String) -> String {
     let parts = text.utf8.split(

@@ -71,12 +71,12 @@ final class SQLiteIndexes: IndexStore {
       let known = try Self.indexes(of: collection, on: connection)
       let addition = CollectionIndex.addition(of: spec, beside: known.map(\.spec))
       switch addition {
-      case .success(.make): try Self.make(spec, of: collection, on: connection)
+      case .success(.make): try Self.make(spec, of: collection.number, on: connection)
       case .success(.takeOver(let name)):
         try connection.run(
           """
           UPDATE indexes
-          SET name = \(bind: spec.name), spec = \(bind: JSONValue.object(spec.json).text)
+          SET name = \(bind: spec.name), spec = \(bind: spec.storedText)
           WHERE collection = \(bind: collection.number) AND name = \(bind: name)
           """)
       case .success(.nothing), .failure: break
@@ -86,15 +86,23 @@ final class SQLiteIndexes: IndexStore {
   }
 
   private static func make(
-    _ spec: IndexSpec, of collection: EntityCollection, on connection: borrowing Connection
+    _ spec: IndexSpec, of collection: Int64, on connection: borrowing Connection
   ) throws(SQLiteError) {
     try connection.run(
       """
       INSERT INTO indexes (collection, name, spec)
-      VALUES (\(bind: collection.number), \(bind: spec.name), \(bind: JSONValue.object(spec.json).text))
+      VALUES (\(bind: collection), \(bind: spec.name), \(bind: spec.storedText))
       """)
+    let entities = EntityCollection.table(collection)
     try connection.execute(
-      IndexTable(number: connection.lastInsertRow, spec, on: collection.table).create)
+      IndexTable(number: connection.lastInsertRow, spec, on: entities).create)
+  }
+
+  private static func drop(
+    _ index: IndexTable, on connection: borrowing Connection
+  ) throws(SQLiteError) {
+    try connection.execute(index.drop)
+    try connection.run("DELETE FROM indexes WHERE number = \(bind: index.number)")
   }
 
   func remove(_ name: String, from key: CollectionKey) throws(ServerError) -> Bool {
@@ -127,11 +135,40 @@ final class SQLiteIndexes: IndexStore {
   // MARK: Work
 
   func buildNext() throws(ServerError) -> Bool {
-    let isLeft = try read { (connection: borrowing Connection) throws(SQLiteError) in
-      try connection.statement("SELECT 1 FROM indexes WHERE progress IS NOT NULL").step()
+    let (isOutdated, isLeft) = try read { (connection: borrowing Connection) throws(SQLiteError) in
+      (
+        try Self.outdated(on: connection) != nil,
+        try connection.statement("SELECT 1 FROM indexes WHERE progress IS NOT NULL").step()
+      )
     }
-    guard isLeft else { return false }
+    if isOutdated { try renewNext() }
+    guard isLeft || isOutdated else { return false }
     return try fillNext()
+  }
+
+  /// An index whose keys are of other weights of characters than those of this version.
+  private static func outdated(
+    on connection: borrowing Connection
+  ) throws(SQLiteError) -> (index: IndexTable, collection: Int64)? {
+    let rows = try connection.statement("SELECT number, spec, collection, shape FROM indexes")
+    defer { rows.reset() }
+    while try rows.step() {
+      guard let spec = try? IndexSpec(stored: rows.text(1) ?? ""),
+        spec.isOutdated || rows.int64(3) == IndexShape.outdated.rawValue
+      else { continue }
+      let entities = EntityCollection.table(rows.int64(2))
+      return (IndexTable(number: rows.int64(0), spec, on: entities), rows.int64(2))
+    }
+    return nil
+  }
+
+  /// Puts an empty one in its place.
+  private func renewNext() throws(ServerError) {
+    try write { (connection: borrowing Connection) throws(SQLiteError) in
+      guard let (index, collection) = try Self.outdated(on: connection) else { return }
+      try Self.drop(index, on: connection)
+      try Self.make(index.spec.renewed, of: collection, on: connection)
+    }
   }
 
   private func fillNext() throws(ServerError) -> Bool {
@@ -167,7 +204,7 @@ final class SQLiteIndexes: IndexStore {
         let known = try Self.indexes(of: collection, on: connection).map(\.spec)
         let isNew = CollectionIndex.isNew(automatic: spec, beside: known, within: rules)
         guard isNew == true else { return isNew == nil }
-        try Self.make(spec, of: collection, on: connection)
+        try Self.make(spec, of: collection.number, on: connection)
         return true
       }
     }
@@ -199,9 +236,8 @@ final class SQLiteIndexes: IndexStore {
   ) throws(SQLiteError) {
     var spec = index.spec
     spec.automatic?.bytes += max(0, bytes)
-    let text = JSONValue.object(spec.json).text
     try connection.run(
-      "UPDATE indexes SET spec = \(bind: text) WHERE number = \(bind: index.number)")
+      "UPDATE indexes SET spec = \(bind: spec.storedText) WHERE number = \(bind: index.number)")
     let specs = try connection.statement("SELECT spec FROM indexes")
     var all = 0
     while try specs.step() {
@@ -209,8 +245,7 @@ final class SQLiteIndexes: IndexStore {
     }
     specs.reset()
     guard all > rules.allowedBytes(of: try connection.usedBytes()) else { return }
-    try connection.execute(index.drop)
-    try connection.run("DELETE FROM indexes WHERE number = \(bind: index.number)")
+    try Self.drop(index, on: connection)
   }
 
   // MARK: Parts

@@ -73,6 +73,47 @@ enum IndexRepair {
     return indexes
   }
 
+  /// Whether there are indexes for `renewOutdated`.
+  static func hasOutdated(_ db: borrowing Connection) throws(SQLiteError) -> Bool {
+    try !outdated(on: db).isEmpty
+  }
+
+  /// Makes the indexes anew whose keys are of other weights of characters than those of this version, or which other versions
+  /// have written to. As `Storage.fill` does, so others may write meanwhile.
+  static func renewOutdated(_ database: Database) throws(SQLiteError) {
+    let made = try database.write { (db: borrowing Connection) throws(SQLiteError) in
+      var made: [IndexTable] = []
+      for (index, table) in try outdated(on: db) {
+        made.append(try Storage.renew(index, of: table, on: db))
+      }
+      return made
+    }
+    for index in made {
+      var isLast = false
+      while !isLast {
+        isLast = try database.write(durably: false) {
+          (db: borrowing Connection) throws(SQLiteError) in
+          try index.fill(FillPace.most, on: db)
+        }
+      }
+    }
+  }
+
+  private static func outdated(
+    on db: borrowing Connection
+  ) throws(SQLiteError) -> [(index: IndexTable, table: Table)] {
+    let statement = try db.prepare("SELECT number, collection, spec, shape FROM indexes")
+    var found: [(index: IndexTable, table: Table)] = []
+    while try statement.step() {
+      guard let spec = try? IndexSpec(stored: statement.text(2) ?? ""),
+        spec.isOutdated || statement.int64(3) == IndexShape.outdated.rawValue
+      else { continue }
+      let table = Table(number: statement.int64(1))
+      found.append((table.index(statement.int64(0), spec), table))
+    }
+    return found
+  }
+
   /// All at once: a process that dies meanwhile leaves the file as it was.
   ///
   /// Totals are kept by triggers, so these have to run. First all of them become those of this version: any other one is refused.

@@ -18,9 +18,9 @@ struct Removal {
 
   init(_ change: Storage.Change, on db: borrowing Connection) throws(SQLiteError) {
     self.change = change
-    indexes = try Storage.orderedIndexes(of: change.table, on: db).map {
-      ($0, IndexKeys($0.spec.paths))
-    }
+    let ordered = try Storage.orderedIndexes(of: change.table, on: db)
+    for index in ordered where index.spec.isOutdated { try db.run(index.markOutdated) }
+    indexes = ordered.map { ($0, IndexKeys($0.spec)) }
     try db.execute(Self.createTables)
   }
 

@@ -7,12 +7,13 @@ package import KVSync
 
 extension Storage {
   package func createIndex(_ spec: IndexSpec, in collection: String) throws(StoreError) {
-    let text = JSONValue.object(spec.json).text
     let index = try write(to: collection) { (db, change) throws(SQLiteError) -> IndexTable? in
-      if let number = try Self.find(spec.name, change.table, on: db, text: text) {
-        return number.map { change.table.index($0, spec) }
+      if let found = try Self.find(spec.name, change.table, on: db) {
+        guard found.spec.renewed == spec else { return nil }
+        let index = change.table.index(found.number, found.spec)
+        return found.spec.isOutdated ? try Self.renew(index, of: change.table, on: db) : index
       }
-      return try Self.add(spec, text, table: change.table, on: db)
+      return try Self.add(spec, table: change.table, on: db)
     }
     guard let index else {
       throw StoreError(.invalid, "The index \(spec.name) exists already, with other keys.")
@@ -41,8 +42,7 @@ extension Storage {
   func removeIndex(_ name: String, in collection: String) throws(StoreError) -> Table? {
     try write(to: collection) { (db, change) throws(SQLiteError) in
       guard let found = try Self.find(name, change.table, on: db) else { return nil }
-      try db.execute(change.table.index(found.number, found.spec).drop)
-      try db.run("DELETE FROM indexes WHERE number = \(bind: found.number)")
+      try Self.drop(change.table.index(found.number, found.spec), on: db)
       return change.table
     }
   }
@@ -62,16 +62,6 @@ extension Storage {
 
   // MARK: Steps
 
-  /// The number of an index of this name, itself nil if it has another text; nil if there is none.
-  private static func find(
-    _ name: String, _ table: Table, on db: borrowing Connection, text: String
-  ) throws(SQLiteError) -> Int64?? {
-    let statement = try db.statement(find(name, table))
-    guard try statement.step() else { return nil }
-    let isSame = statement.text(1).map { $0.utf8.elementsEqual(text.utf8) } ?? false
-    return .some(isSame ? statement.int64(0) : nil)
-  }
-
   private static func find(
     _ name: String, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> (number: Int64, spec: IndexSpec)? {
@@ -82,17 +72,33 @@ extension Storage {
     return (statement.int64(0), spec)
   }
 
+  private static func drop(
+    _ index: IndexTable, on db: borrowing Connection
+  ) throws(SQLiteError) {
+    try db.execute(index.drop)
+    try db.run("DELETE FROM indexes WHERE number = \(bind: index.number)")
+  }
+
   static func add(
-    _ spec: IndexSpec, _ text: String, table: Table, on db: borrowing Connection
+    _ spec: IndexSpec, table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> IndexTable {
     try db.run(
       """
       INSERT INTO indexes (collection, name, spec)
-      VALUES (\(bind: table.number), \(bind: spec.name), \(bind: text))
+      VALUES (\(bind: table.number), \(bind: spec.name), \(bind: spec.storedText))
       """)
     let index = table.index(db.lastInsertRow, spec)
     try db.execute(index.create)
     return index
+  }
+
+  /// Puts an empty index with the weights of this version in the place of another one. It gets a number of its own: what anybody
+  /// has kept of the other one is not taken for it.
+  static func renew(
+    _ index: IndexTable, of table: Table, on db: borrowing Connection
+  ) throws(SQLiteError) -> IndexTable {
+    try drop(index, on: db)
+    return try add(index.spec.renewed, table: table, on: db)
   }
 
   /// Empties all indexes of a collection, which are filled again by `fill`; gives them. Until then no query uses them.

@@ -45,12 +45,20 @@ package final class Storage: LocalStore {
     var configuration = StorageSchema.configuration(path)
     configuration.durability = durability == .full ? .full : .normal
     feed = ChangeFeed(path: path)
+    let hasOutdatedIndexes = Monitor(false)
+    configuration.knownTriggers = { (db: borrowing Connection) throws(SQLiteError) in
+      let isOutdated = try IndexRepair.hasOutdated(db)
+      hasOutdatedIndexes.withLock { $0 = isOutdated }
+      return try StorageSchema.triggers(on: db)
+    }
     do throws(SQLiteError) {
       database = try Database(
         configuration, newFile: StorageSchema.tables, migrations: StorageMigrations.all)
     } catch {
       throw StoreError(error)
     }
+    // If that fails, queries do without them, and the next process tries again.
+    if hasOutdatedIndexes.withLock({ $0 }) { try? IndexRepair.renewOutdated(database) }
   }
 
   /// What an acknowledged save survives.

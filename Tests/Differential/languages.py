@@ -1,6 +1,6 @@
 """Orders and compares random texts by language, and compares the answers with those of ICU:
 
-* of the local store,
+* of the local store, without an index and with one that has the collation,
 * of kvstored, through a network store, which is asked for one case in ten.
 
     Tests/Differential/languages.py [cases]        KV_TEST_SEED=… repeats a run
@@ -98,6 +98,7 @@ def run(local: kvstore.Client, online: kvstore.Client, count: int, seed: str) ->
     """Run random cases; give how many disagree."""
     stores: dict[str, kvstore.Store[Any]] = {
         "the local store": local.collection("texts"),
+        "the local store with an index": local.collection("indexed"),
         "kvstored": online.collection("texts", "network"),
     }
     failed = 0
@@ -109,10 +110,18 @@ def run(local: kvstore.Client, online: kvstore.Client, count: int, seed: str) ->
             if name == "kvstored" and number % 10:
                 continue
             store.remove({})
+            if name.endswith("an index"):
+                store.create_index({"a": 1}, name="a", collation=case.collation)
             store.save_many({"_id": f"{n:03}", "a": text} for n, text in enumerate(case.texts))
             if said := disagreement(case, pivot, name, store):
                 failed += 1
                 print(f"KV_TEST_SEED={seed}, case {number}, {case.collation}: {said}")
+            if name.endswith("an index"):
+                query = kvstore.Query({"a": {"$gte": pivot}}, collation=case.collation)
+                if (plan := store.explain(query)).indexes != ["a"]:
+                    failed += 1
+                    print(f"KV_TEST_SEED={seed}, case {number}: no index is used: {plan}")
+                store.drop_index("a")
         if failed >= 10:
             break
     return failed

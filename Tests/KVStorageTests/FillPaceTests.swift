@@ -1,4 +1,3 @@
-import KVJSON
 import KVQuery
 import KVSQLite
 import KVSync
@@ -74,7 +73,7 @@ import Testing
     try storage.store((0..<12_000).map { #"{"_id":"\#($0)","n":\#($0 % 7)}"# })
     let spec = try IndexSpec(parsing: #"{"keys":{"n":1}}"#)
     let index = try storage.write(to: "c") { (db, change) throws(SQLiteError) in
-      try Storage.add(spec, JSONValue.object(spec.json).text, table: change.table, on: db)
+      try Storage.add(spec, table: change.table, on: db)
     }
     var pace = FillPace(longest: .max)
     func step() throws -> Int64? {

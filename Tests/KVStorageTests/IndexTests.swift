@@ -8,11 +8,13 @@ import Testing
 
 extension Storage {
   func createIndex(
-    _ keys: String, name: String? = nil, totals: Bool = false, in collection: String = "c"
+    _ keys: String, name: String? = nil, totals: Bool = false, collation: String? = nil,
+    in collection: String = "c"
   ) throws {
     let name = name.map { #""name":"\#($0)","# } ?? ""
-    let totals = totals ? #","totals":true"# : ""
-    try createIndex(IndexSpec(parsing: #"{\#(name)"keys":\#(keys)\#(totals)}"#), in: collection)
+    let others =
+      (totals ? #","totals":true"# : "") + (collation.map { #","collation":\#($0)"# } ?? "")
+    try createIndex(IndexSpec(parsing: #"{\#(name)"keys":\#(keys)\#(others)}"#), in: collection)
   }
 
   func explained(

@@ -134,7 +134,8 @@ private struct RandomQueries {
     "1e18", "1e308", "-1e308",
     "1e300",
     #""""#, #""a""#, #""A""#, #""ab""#, #""abc""#, #""b""#, #""é""#, #""e\u0301""#, #""\u0000""#,
-    #""a\u0000b""#, #""😀""#, #""1""#, "true", "false", "null",
+    #""a\u0000b""#, #""😀""#, #""1""#, "true", "false", "null", #""Ä""#, #""ä""#, #""\u00ad""#,
+    #""ab ""#,
   ]
   private static let paths = ["a", "b", "n.x", "n.y", "l", "l.0", "o.x", "o.y", "o", "n", "none.x"]
   private static let keys =
@@ -146,7 +147,7 @@ private struct RandomQueries {
       #"{"_geoloc":"2dsphere"}"#, #"{"_geoloc":"2dsphere"}"#,
     ]
   private static let collations = [
-    #""sv""#, #"{"locale":"root","ignoreCase":true}"#,
+    #""sv""#, #""de""#, #""en""#, #"{"locale":"root","ignoreCase":true}"#,
     #"{"locale":"de","ignoreCase":true,"ignoreAccents":true}"#,
   ]
   private static let words = [
@@ -224,8 +225,13 @@ private struct RandomQueries {
     guard chance(25) || indexes.isEmpty else { return }
     let keys = pick(Self.keys)
     let name = "index \(random.next())"
-    let canHaveTotals = keys.contains(",") && !keys.contains("text")
-    try storage.createIndex(keys, name: name, totals: canHaveTotals && chance(60))
+    let isOrdered = !keys.contains("text") && !keys.contains("2dsphere")
+    if isOrdered, chance(30) {
+      try storage.createIndex(keys, name: name, collation: pick(Self.collations))
+    } else {
+      try storage.createIndex(
+        keys, name: name, totals: isOrdered && keys.contains(",") && chance(60))
+    }
     indexes.append(name)
   }
 
@@ -248,7 +254,11 @@ private struct RandomQueries {
 
   /// Queries of few shapes, with many constants.
   mutating func shaped() -> (filter: String, modifiers: String) {
-    let modifiers = pick(["{}", #"{"sort":{"a":1},"limit":5}"#, #"{"sort":{"b":-1,"a":1}}"#])
+    let modifiers = pick([
+      "{}", #"{"sort":{"a":1},"limit":5}"#, #"{"sort":{"b":-1,"a":1}}"#,
+      #"{"sort":{"a":1},"limit":5,"collation":"de"}"#,
+      #"{"collation":{"locale":"de","ignoreCase":true,"ignoreAccents":true}}"#,
+    ])
     let filter =
       switch random.below(4) {
       case 0: #"{"a":\#(value(0))}"#

@@ -131,6 +131,8 @@ import Testing
     #expect(try await local.people.indexes().map(\.name) == ["byCity"])
     try await local.people.dropIndex("byCity")
     #expect(try await local.people.indexes() == [])
+    try await local.people.createIndex(on: [\.home?.city], collatedBy: "sv", ignoringCase: true)
+    #expect(try await local.people.indexes().map(\.name) == ["home.city_1_sv_ignoreCase"])
   }
 
   @Test("Dictionaries have any members: their saves replace all of them")

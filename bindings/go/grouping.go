@@ -42,6 +42,9 @@ func (a Aggregate) MarshalJSON() ([]byte, error) { return wire.Marshal(a.json) }
 type Grouping struct {
 	Keys       []string
 	Aggregates map[string]Aggregate
+	// Collation, if not nil, makes texts that are equal in the order of a language one group, whose key is the first of
+	// them by code point, and orders the groups.
+	Collation *Collation
 	// Reduce, if not empty, is JavaScript in place of Aggregates, for a backend that runs it: "function(doc, out) { … }".
 	// Its accumulator starts as Initial.
 	Reduce  string
@@ -50,6 +53,9 @@ type Grouping struct {
 
 func (g Grouping) text() ([]byte, error) {
 	members := map[string]any{"keys": append([]string{}, g.Keys...)}
+	if g.Collation != nil {
+		members["collation"] = g.Collation
+	}
 	if g.Reduce == "" {
 		if g.Aggregates != nil {
 			members["aggregates"] = g.Aggregates

@@ -22,6 +22,8 @@ type Index struct {
 	Totals bool
 	// Language also indexes the stems of the words, for searches in this language: "english", or "" for none.
 	Language string
+	// Collation, if not nil, keeps the texts of Keys in the order of a language, for queries with the same one.
+	Collation *Collation
 }
 
 // A StoredIndex is an index of a collection.
@@ -37,6 +39,8 @@ type StoredIndex struct {
 	Totals bool `json:"totals"`
 	// Language is the language whose stems are indexed as well.
 	Language string `json:"language"`
+	// Collation is the order of texts. It is nil if they are in that of code points.
+	Collation *Collation `json:"collation"`
 	// Automatic tells why the index was made without being asked for. It is nil if the application created it.
 	Automatic *IndexReason `json:"automatic"`
 }
@@ -73,6 +77,9 @@ func (i Index) json() ([]byte, error) {
 	put(spec, "language", i.Language)
 	if i.Totals {
 		spec["totals"] = true
+	}
+	if i.Collation != nil {
+		spec["collation"] = i.Collation
 	}
 	others := map[string]string{}
 	for _, name := range i.Text {

@@ -50,6 +50,27 @@ func TestIndexesAreListedAndDropped(t *testing.T) {
 	}
 }
 
+func TestAnIndexWithACollationServesQueriesAndGroupsHaveOne(t *testing.T) {
+	notes := collection[kvstore.M](t, open(t, kvstore.Options{LocalOnly: true}), "names", kvstore.Sync)
+	for _, name := range []string{"Zoe", "Ärger", "anna", "ärger"} {
+		must(notes.Save(ctx, kvstore.M{"_id": name, "name": name}))(t)
+	}
+	german := &kvstore.Collation{Locale: "de", IgnoreCase: true}
+	keys := []kvstore.SortKey{kvstore.Ascending("name")}
+	if err := notes.CreateIndex(kvstore.Index{Keys: keys, Collation: german}); err != nil {
+		t.Fatal(err)
+	}
+	listed := must(notes.Indexes())(t)
+	equal(t, listed[0].Name, "name_1_de_ignoreCase")
+	equal(t, *listed[0].Collation, *german)
+	explained := must(notes.Explain(&kvstore.Query{Filter: kvstore.M{"name": "ÄRGER"}, Collation: german}))(t)
+	equal(t, explained.Indexes[0], "name_1_de_ignoreCase")
+	equal(t, explained.Returned, 2)
+	rows := must(kvstore.Group[kvstore.M](ctx, notes, kvstore.Grouping{Keys: []string{"name"}, Collation: german}, nil))(t)
+	equal(t, len(rows), 3)
+	equal(t, rows[1]["name"].(string), "Ärger")
+}
+
 func TestAutomaticIndexesTellWhyTheyExist(t *testing.T) {
 	no := false
 	for _, automatic := range []*bool{nil, &no} {

@@ -73,7 +73,7 @@ package struct RemoteGrouping: Sendable {
       var members: [JSONObject.Member] = []
       for (key, name) in zip(grouping.keys, grouping.keyNames) {
         let value = group[key.text] ?? .null
-        ValueEncoding.append(value, to: &identity)
+        ValueEncoding.append(value, to: &identity, grouping.collation)
         members.append(.init(name, value.plain))
       }
       for (index, member) in grouping.members.enumerated() {

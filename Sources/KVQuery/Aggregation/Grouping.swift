@@ -1,11 +1,12 @@
 internal import KVBase
-internal import KVJSON
+internal import KVCollation
+package import KVJSON
 
 /// An aggregation of a collection's entities in groups: by which members they are grouped, and which
 /// numbers are wanted of each group. A value.
 ///
 /// Paths lead through objects, not through arrays: an array is a value like any other, and equal arrays
-/// make one group. Missing and null make one group too; so do 1 and 1.0.
+/// make one group. Missing and null make one group too; so do 1 and 1.0, and texts that a collation finds equal.
 package struct Grouping: Sendable, Equatable {
   /// A number about a group. Only numbers count: what is missing or of another type is left out, as
   /// MongoDB's accumulators do.
@@ -57,6 +58,8 @@ package struct Grouping: Sendable, Equatable {
   /// The names of the keys in a group's result.
   package private(set) var keyNames: [String]
   package var members: [Member]
+  /// The order of the keys' texts, and which of them are equal; nil: by code point.
+  private(set) var collation: Collation?
 
   package init(keys: [Path], members: [Member]) {
     self.keys = keys
@@ -75,6 +78,20 @@ package struct Grouping: Sendable, Equatable {
     return grouping
   }
 
+  /// Whether texts that are equal in an order by language make one group.
+  package var isCollated: Bool { collation != nil }
+
+  /// The same with the order of a language, as the member `collation` has it.
+  package func collated(by collation: JSONValue) throws(QueryError) -> Grouping {
+    var grouping = self
+    do throws(QueryDecodingError) {
+      grouping.collation = try Collation(collation, [])
+    } catch {
+      throw error.located(in: collation.text)
+    }
+    return grouping
+  }
+
   /// The paths whose numbers are looked at, each once.
   package var paths: [Path] {
     var known: Set<Path> = []
@@ -86,7 +103,7 @@ package struct Grouping: Sendable, Equatable {
 
 extension Grouping {
   /// Reads `{"keys":["state"],"aggregates":{"n":"count","mean":{"avg":"population"}}}`: `count` alone, or
-  /// one of `sum`, `avg`, `min` and `max` with a path. Either may be left out, not both.
+  /// one of `sum`, `avg`, `min` and `max` with a path. Either may be left out, not both. There may be a `"collation"` for the keys.
   package init(parsing text: String) throws(QueryError) {
     let value = try parseJSON(text)
     do throws(QueryDecodingError) { self = try Grouping.read(value) } catch {
@@ -98,12 +115,16 @@ extension Grouping {
     guard let object = value.objectValue else {
       throw QueryDecodingError("a grouping must be a JSON object", [])
     }
-    for member in object.members where member.name != "keys" && member.name != "aggregates" {
+    for member in object.members where !["keys", "aggregates", "collation"].contains(member.name) {
       throw QueryDecodingError(
-        "unknown member \(member.name): a grouping has keys and aggregates", [.member(member.name)])
+        "unknown member \(member.name): a grouping has keys, aggregates and collation",
+        [.member(member.name)])
     }
-    let grouping = Grouping(
+    var grouping = Grouping(
       keys: try keys(object["keys"]), members: try members(object["aggregates"]))
+    if let collation = object["collation"] {
+      grouping.collation = try Collation(collation, [.member("collation")])
+    }
     guard !grouping.names.isEmpty else {
       throw QueryDecodingError("a grouping needs keys or aggregates", [])
     }

@@ -1,12 +1,17 @@
 internal import CScan
+internal import KVCollation
 package import KVJSON
 
 /// Groups entities as they come. One thread at a time. Memory: one result for each group.
+///
+/// Of keys that a collation finds equal, a group has the first in the order of code points, whichever came first.
 package struct Groups: Sendable {
   private struct Group {
     /// Orders the groups: the keys' values, encoded.
     var identity: [UInt8]
     var key: [JSONValue]
+    /// The encoding of `key` without the collation, if there is one.
+    var written: [UInt8] = []
     var count: Int64 = 0
     /// The tallies, one for each path.
     var tallies: [Tally]
@@ -32,6 +37,7 @@ package struct Groups: Sendable {
   private var indexes: [[UInt8]: Int] = [:]
   private var groups: [Group] = []
   private var identity: [UInt8] = []
+  private var written: [UInt8] = []
   /// How many bytes the keys of all groups have.
   package private(set) var keyBytes = 0
 
@@ -103,8 +109,11 @@ package struct Groups: Sendable {
       guard let index = indexes[group.identity] else {
         indexes[group.identity] = groups.count
         groups.append(group)
-        keyBytes &+= group.identity.count
+        keyBytes &+= group.identity.count &+ group.written.count
         continue
+      }
+      if ValueEncoding.compare(group.written, groups[index].written) < 0 {
+        (groups[index].key, groups[index].written) = (group.key, group.written)
       }
       groups[index].count &+= group.count
       for (number, tally) in group.tallies.enumerated() { groups[index].tallies[number].add(tally) }
@@ -123,21 +132,44 @@ package struct Groups: Sendable {
   private mutating func group(
     _ scanner: ByteScanner, _ found: UnsafeBufferPointer<kv_span>
   ) -> Int {
-    identity.removeAll(keepingCapacity: true)
-    for key in keyPaths {
-      if let value = Groups.value(key, scanner, found: found) {
-        ValueEncoding.append(value, to: &identity)
+    Groups.encode(keyPaths, scanner, found: found, to: &identity, in: grouping.collation)
+    if grouping.isCollated { Groups.encode(keyPaths, scanner, found: found, to: &written, in: nil) }
+    if let index = indexes[identity] {
+      if ValueEncoding.compare(written, groups[index].written) < 0 {
+        keyBytes &+= written.count &- groups[index].written.count
+        groups[index].written = written
+        groups[index].key = key(scanner, found)
+      }
+      return index
+    }
+    indexes[identity] = groups.count
+    keyBytes &+= identity.count &+ written.count
+    groups.append(
+      Group(
+        identity: identity, key: key(scanner, found), written: written,
+        tallies: valuePaths.map { _ in Tally() }))
+    return groups.count - 1
+  }
+
+  private func key(
+    _ scanner: ByteScanner, _ found: UnsafeBufferPointer<kv_span>
+  ) -> [JSONValue] {
+    keyPaths.map { Groups.value($0, scanner, found: found)?.json.plain ?? .null }
+  }
+
+  /// Writes the values of the keys in place of what `out` holds.
+  private static func encode(
+    _ paths: [SlotPath], _ scanner: ByteScanner, found: UnsafeBufferPointer<kv_span>,
+    to out: inout [UInt8], in collation: Collation?
+  ) {
+    out.removeAll(keepingCapacity: true)
+    for path in paths {
+      if let value = Groups.value(path, scanner, found: found) {
+        ValueEncoding.append(value, to: &out, collation)
       } else {
-        identity.append(RawValue.Kind.null.rawValue)
+        out.append(RawValue.Kind.null.rawValue)
       }
     }
-    if let index = indexes[identity] { return index }
-    let key = keyPaths.map { Groups.value($0, scanner, found: found)?.json.plain ?? .null }
-    indexes[identity] = groups.count
-    keyBytes &+= identity.count
-    groups.append(
-      Group(identity: identity, key: key, tallies: valuePaths.map { _ in Tally() }))
-    return groups.count - 1
   }
 
   /// The results of the groups: keys, then members; ordered by the keys, as a sort orders.

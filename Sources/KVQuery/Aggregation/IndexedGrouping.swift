@@ -29,7 +29,9 @@ package struct IndexedGrouping: Sendable {
     guard grouping.isIndexable(query) else { return nil }
     let wanted = grouping.keys + grouping.paths
     let usable = indexes.filter { index in
-      guard case .ordered(let keys) = index.spec.kind, index.shape == .plain else { return false }
+      guard case .ordered(let keys) = index.spec.kind, index.shape == .plain,
+        index.spec.collation == nil
+      else { return false }
       return keys.prefix(wanted.count).map(\.path) == wanted
     }
     guard let first = usable.first else { return nil }
@@ -132,7 +134,7 @@ extension Grouping {
   }
 
   fileprivate func isIndexable(_ query: Query) -> Bool {
-    query.filter == .everything && !keys.isEmpty && paths.count <= 1
+    query.filter == .everything && !keys.isEmpty && paths.count <= 1 && !isCollated
   }
 
   fileprivate var hasExtremes: Bool {

@@ -152,12 +152,17 @@ struct RangeAccess: Sendable {
     conditions.flatMap { $0.flatMap(\.bindings) }
   }
 
+  /// The member that a sort key is of; nil if the index has another order of texts.
+  private func member(of key: Query.SortKey) -> Path? {
+    key.indexedMember(in: index.spec.collation)
+  }
+
   /// Sort keys as columns of the index; nil if it has not all of them, or entities come more than once.
   func order(_ sort: [Query.SortKey]) -> [(column: String, ascending: Bool)]? {
     guard index.shape == .plain else { return nil }
     var terms: [(column: String, ascending: Bool)] = []
     for key in sort {
-      guard let index = keys.firstIndex(where: { $0.path == key.indexedMember }) else { return nil }
+      guard let index = keys.firstIndex(where: { $0.path == member(of: key) }) else { return nil }
       terms.append(("k\(index)", key.ascending))
     }
     return terms
@@ -170,8 +175,8 @@ struct RangeAccess: Sendable {
     var isForward: Bool?
     // What has one value only may stand anywhere in the order.
     let fixed = keys.prefix(equalColumns)
-    for key in sort where !fixed.contains(where: { $0.path == key.indexedMember }) {
-      guard let column = columns.popFirst(), column.path == key.indexedMember else { return false }
+    for key in sort where !fixed.contains(where: { $0.path == member(of: key) }) {
+      guard let column = columns.popFirst(), column.path == member(of: key) else { return false }
       let forward = column.ascending == key.ascending
       guard isForward ?? forward == forward else { return false }
       isForward = forward

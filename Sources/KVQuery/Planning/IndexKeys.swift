@@ -1,3 +1,4 @@
+internal import KVCollation
 internal import KVJSON
 
 /// The properties of an ordered index's content that decide what it can answer. They are only ever added.
@@ -9,6 +10,11 @@ package enum IndexShape: Int64, Sendable, Comparable {
   case multiple = 1
   /// Something does not fit: a number beyond all doubles, too many combinations. Not used for anything.
   case unusable = 2
+  /// Software whose weights of characters differ from those of the index has written since. Not used until it is made anew.
+  case outdated = 3
+
+  /// Whether a query may use the index.
+  package var isUsable: Bool { self < .unusable }
 
   package static func < (left: IndexShape, right: IndexShape) -> Bool {
     left.rawValue < right.rawValue
@@ -19,31 +25,61 @@ package enum IndexShape: Int64, Sendable, Comparable {
 ///
 /// One row for each value that a test of the path would look at, as `RawValue.any` visits them: so a test
 /// of an entity is the question whether there is a row. With several paths, one for each combination.
+///
+/// An index whose collation has the weights of another version has no rows here, and every entity makes it outdated.
 package final class IndexKeys: Sendable {
   /// The largest number of rows of one entity; more make the index unusable.
   static let maxRows = 10_000
 
   package let paths: [Path]
+  /// The order of texts; nil: by code point.
+  private let collation: Collation?
+  private let isOutdated: Bool
 
-  package init(_ paths: [Path]) { self.paths = paths }
+  package init(_ paths: [Path]) { (self.paths, collation, isOutdated) = (paths, nil, false) }
 
-  /// Reads a JSON array of names; nil for anything else.
-  package convenience init?(parsing text: String) {
-    guard let names = (try? parseJSON(text))?.arrayValue, !names.isEmpty else { return nil }
-    let paths = names.compactMap(\.stringValue)
+  package init(_ spec: IndexSpec) {
+    (paths, collation, isOutdated) = (spec.paths, spec.collation, spec.isOutdated)
+  }
+
+  /// Reads what `text` writes; nil for anything else.
+  package init?(parsing text: String) {
+    guard var value = try? parseJSON(text) else { return nil }
+    if let order = value["collation"] {
+      guard let version = value["version"]?.intValue, let names = value["of"] else { return nil }
+      collation = try? Collation(order, [])
+      isOutdated = collation == nil || version != Int64(Collation.version)
+      value = names
+    } else {
+      (collation, isOutdated) = (nil, false)
+    }
+    guard let names = value.arrayValue, !names.isEmpty else { return nil }
+    paths = names.compactMap(\.stringValue).map { Path($0) }
     guard paths.count == names.count else { return nil }
-    self.init(paths.map { Path($0) })
   }
 
   /// The paths as a JSON array of names.
-  package static func text(of paths: [Path]) -> String {
-    JSONValue.array(paths.map { .string($0.text) }).text
+  package static func text(of paths: [Path]) -> String { names(of: paths).text }
+
+  /// What says how the keys of an index are made: the paths as a JSON array of names, or, with a collation,
+  /// `{"collation":{"locale":"de"},"version":4102,"of":["name"]}`.
+  package static func text(of spec: IndexSpec) -> String {
+    guard let collation = spec.collation else { return text(of: spec.paths) }
+    return JSONValue.object([
+      "collation": collation.json, "version": .int(Int64(spec.collationVersion)),
+      "of": names(of: spec.paths),
+    ]).text
+  }
+
+  private static func names(of paths: [Path]) -> JSONValue {
+    .array(paths.map { .string($0.text) })
   }
 
   /// The number of values in a row.
   package var count: Int { paths.count }
 
   package func shape(of entity: UnsafeRawBufferPointer) -> IndexShape {
+    if isOutdated { return .outdated }
     let root = RawValue(entity: entity)
     var shape = IndexShape.plain
     for path in paths {
@@ -58,24 +94,30 @@ package final class IndexKeys: Sendable {
     return combinations(of: root) == nil ? .unusable : .multiple
   }
 
-  /// The rows of an entity, each once; none if it makes the index unusable.
+  /// The rows of an entity, each once; none if it makes the index unusable or outdated.
   package func rows(of entity: UnsafeRawBufferPointer) -> [[IndexValue]] {
-    combinations(of: RawValue(entity: entity)) ?? []
+    isOutdated ? [] : combinations(of: RawValue(entity: entity)) ?? []
   }
 
-  /// How many rows an entity has.
+  /// How many rows an entity has; several where nobody can tell.
   package func rowCount(of entity: UnsafeRawBufferPointer) -> Int {
+    if isOutdated { return 2 }
     let root = RawValue(entity: entity)
     let isPlain = paths.allSatisfy { path in
-      IndexKeys.plain(root, path).map { IndexValue($0) != nil } ?? false
+      guard let value = IndexKeys.plain(root, path) else { return false }
+      guard let value, value.kind == .number else { return true }
+      return IndexValue(value) != nil
     }
     return isPlain ? 1 : combinations(of: root)?.count ?? 0
   }
 
   /// One column of the row of an entity that has one row; nil if it has none.
   package func key(_ column: Int, of entity: UnsafeRawBufferPointer) -> IndexValue? {
+    if isOutdated { return nil }
     let root = RawValue(entity: entity)
-    if let value = IndexKeys.plain(root, paths[column]), let key = IndexValue(value) { return key }
+    if let value = IndexKeys.plain(root, paths[column]), let key = IndexValue(value, collation) {
+      return key
+    }
     return combinations(of: root)?.first?[column]
   }
 
@@ -91,6 +133,7 @@ package final class IndexKeys: Sendable {
   package func change(
     from old: UnsafeRawBufferPointer, to new: UnsafeRawBufferPointer
   ) -> Change {
+    if isOutdated { return .several }
     let (before, after) = (RawValue(entity: old), RawValue(entity: new))
     var change = Change.none
     for path in paths {
@@ -99,7 +142,9 @@ package final class IndexKeys: Sendable {
       }
       // Most changes leave most members as they are, and each text has a key.
       if let from, let to, from.kind == .string, from.hasSameBytes(as: to) { continue }
-      guard let old = IndexValue(from), let new = IndexValue(to) else { return .several }
+      guard let old = IndexValue(from, collation), let new = IndexValue(to, collation) else {
+        return .several
+      }
       if old != new { change = .oneRow }
     }
     return change
@@ -108,7 +153,7 @@ package final class IndexKeys: Sendable {
   private func combinations(of root: RawValue?) -> [[IndexValue]]? {
     var rows: [[IndexValue]] = [[]]
     for path in paths {
-      guard let values = IndexKeys.values(root, path) else { return nil }
+      guard let values = values(root, path) else { return nil }
       if values.count == 1 {
         for index in rows.indices { rows[index].append(values[0]) }
         continue
@@ -124,13 +169,13 @@ package final class IndexKeys: Sendable {
   private static let nothing = IndexValue.blob([])
 
   /// The different values at a path; nil if one cannot be in an index, or there are too many.
-  private static func values(_ root: RawValue?, _ path: Path) -> [IndexValue]? {
-    if let value = plain(root, path) { return IndexValue(value).map { [$0] } }
+  private func values(_ root: RawValue?, _ path: Path) -> [IndexValue]? {
+    if let value = IndexKeys.plain(root, path) { return IndexValue(value, collation).map { [$0] } }
     var seen: Set<IndexValue> = []
     var values: [IndexValue] = []
     var fits = true
-    let test = { (found: RawValue?) -> Bool in
-      guard let value = IndexValue(found), values.count < maxRows else {
+    let test = { [collation] (found: RawValue?) -> Bool in
+      guard let value = IndexValue(found, collation), values.count < IndexKeys.maxRows else {
         fits = false
         return true
       }
@@ -138,7 +183,7 @@ package final class IndexKeys: Sendable {
       return false
     }
     _ = try? RawValue.any(root, at: path.components[...], expanding: true, test)
-    return fits ? (values.isEmpty ? [nothing] : values) : nil
+    return fits ? (values.isEmpty ? [IndexKeys.nothing] : values) : nil
   }
 
   /// The only value at a path, itself nil if it is missing; nil if there may be several, because of an

@@ -1,9 +1,10 @@
+package import KVCollation
 package import KVJSON
 
 /// An index that an application asks for: a name, and what is indexed.
 ///
-/// As JSON: `{"name":"…","keys":{"country":1,"population":-1}}`, in MongoDB's words; `"totals":true` and
-/// `"language":"english"` are ours.
+/// As JSON: `{"name":"…","keys":{"country":1,"population":-1}}`, in MongoDB's words, also `"collation":{"locale":"de"}`;
+/// `"totals":true` and `"language":"english"` are ours.
 package struct IndexSpec: Sendable, Equatable {
   /// A member of an ordered index.
   package struct Key: Sendable, Equatable {
@@ -31,6 +32,10 @@ package struct IndexSpec: Sendable, Equatable {
   package let hasTotals: Bool
   /// The language whose stems an index of texts has beside the words.
   package let language: TextLanguage
+  /// The order of texts in an ordered index; nil: by code point.
+  package let collation: Collation?
+  /// The version of the weights that an index with a collation was made by: `Collation.version`, unless it was stored.
+  package private(set) var collationVersion = Collation.version
   /// Why it was made without being asked for; nil: the application asked for it.
   package var automatic: IndexReason?
 
@@ -42,31 +47,57 @@ package struct IndexSpec: Sendable, Equatable {
     }
   }
 
-  /// Reads a specification that was stored: besides what an application can ask for, it may say why the index was made.
+  /// Reads a specification that was stored: besides what an application can ask for, it may say why the index was made, and
+  /// by which weights.
   package init(stored text: String) throws(QueryError) {
-    guard case .object(var object) = try parseJSON(text), let automatic = object["automatic"] else {
+    guard case .object(var object) = try parseJSON(text),
+      object["automatic"] != nil || object["collation"] != nil
+    else {
       self = try IndexSpec(parsing: text)
       return
     }
-    object["automatic"] = nil
+    let (automatic, version) = (object["automatic"], object["collationVersion"])
+    (object["automatic"], object["collationVersion"]) = (nil, nil)
     self = try IndexSpec(parsing: JSONValue.object(object).text)
-    self.automatic = IndexReason(automatic)
+    self.automatic = automatic.flatMap { IndexReason($0) }
+    if collation != nil {
+      collationVersion = version?.intValue.flatMap { UInt32(exactly: $0) } ?? 0
+    }
+  }
+
+  /// The text that `init(stored:)` reads.
+  package var storedText: String {
+    var object = json
+    if collation != nil { object["collationVersion"] = .int(Int64(collationVersion)) }
+    return JSONValue.object(object).text
+  }
+
+  /// Whether its keys are of weights that this software does not have. It has to be made anew, and is not used.
+  package var isOutdated: Bool { collation != nil && collationVersion != Collation.version }
+
+  /// The same, made by the weights of this software.
+  package var renewed: IndexSpec {
+    var spec = self
+    spec.collationVersion = Collation.version
+    return spec
   }
 
   /// An index that no application asked for, whose name tells its keys; nil if these are too long for a name, or none.
-  package init?(automatic keys: [Key], hasTotals: Bool = false) {
+  package init?(automatic keys: [Key], hasTotals: Bool = false, _ collation: Collation? = nil) {
     let members = keys.map { $0.ascending ? $0.path.text : "\($0.path.text) descending" }
-    let name = "automatic: \(members.joined(separator: ", "))\(hasTotals ? ", totals" : "")"
+    let order = collation.map { " (\($0.words.joined(separator: ", ")))" } ?? ""
+    let name = "automatic: \(members.joined(separator: ", "))\(order)\(hasTotals ? ", totals" : "")"
     guard !keys.isEmpty, keys.count <= Self.maxKeys, name.utf8.count <= Self.longestName,
       !name.utf8.contains(0)
     else { return nil }
-    self.init(name, .ordered(keys), hasTotals: hasTotals)
+    self.init(name, .ordered(keys), hasTotals: hasTotals, collation: collation)
     automatic = IndexReason()
   }
 
   /// Whether the other index, under whatever name, is of the same use.
   package func hasKeys(of other: IndexSpec) -> Bool {
     kind == other.kind && hasTotals == other.hasTotals && language == other.language
+      && collation.hasOrder(of: other.collation)
   }
 
   /// The index in the backend's names. Its own name stays.
@@ -76,7 +107,7 @@ package struct IndexSpec: Sendable, Equatable {
       IndexSpec(
         name,
         .ordered(ordered.map { Key(path: keys.renamed($0.path), ascending: $0.ascending) }),
-        hasTotals: hasTotals)
+        hasTotals: hasTotals, collation: collation)
     case .text(let paths):
       IndexSpec(name, .text(paths.map { keys.renamed($0) }), language: language)
     case .geo(let path): IndexSpec(name, .geo(keys.renamed(path)))
@@ -84,27 +115,30 @@ package struct IndexSpec: Sendable, Equatable {
   }
 
   private init(
-    _ name: String, _ kind: Kind, hasTotals: Bool = false, language: TextLanguage = .none
+    _ name: String, _ kind: Kind, hasTotals: Bool = false, language: TextLanguage = .none,
+    collation: Collation? = nil
   ) {
     (self.name, self.kind, self.hasTotals, self.language) = (name, kind, hasTotals, language)
+    self.collation = collation
   }
 
   private init(_ value: JSONValue) throws(QueryDecodingError) {
     guard let object = value.objectValue else {
       throw QueryDecodingError("an index must be an object", [])
     }
-    let known = ["name", "keys", "totals", "language"]
+    let known = ["name", "keys", "totals", "language", "collation"]
     for member in object.members where !known.contains(member.name) {
       throw QueryDecodingError(
-        "unknown member \(member.name): an index has name, keys, totals and language",
+        "unknown member \(member.name): an index has name, keys, totals, language and collation",
         [.member(member.name)])
     }
     guard let keys = object["keys"]?.objectValue, !keys.isEmpty else {
       throw QueryDecodingError("an index needs keys, such as {\"country\":1}", [.member("keys")])
     }
     kind = try IndexSpec.kind(keys)
-    name = try IndexSpec.name(object["name"], keys)
     hasTotals = try IndexSpec.totals(object["totals"], kind)
+    collation = try IndexSpec.collation(object["collation"], kind, hasTotals: hasTotals)
+    name = try IndexSpec.name(object["name"], keys, in: collation)
     language = try IndexSpec.language(object["language"], kind)
   }
 
@@ -176,14 +210,27 @@ package struct IndexSpec: Sendable, Equatable {
     return try TextLanguage(name, trail)
   }
 
-  /// The name given, or one made of the keys: `country_1_population_-1`.
-  private static func name(_ value: JSONValue?, _ keys: JSONObject) throws(QueryDecodingError)
-    -> String
-  {
+  private static func collation(
+    _ value: JSONValue?, _ kind: Kind, hasTotals: Bool
+  ) throws(QueryDecodingError) -> Collation? {
+    guard let value else { return nil }
+    let trail = [QueryDecodingError.Step.member("collation")]
+    guard case .ordered = kind, !hasTotals else {
+      throw QueryDecodingError(
+        "only an index of values in order, without totals, has a collation", trail)
+    }
+    return try Collation(value, trail)
+  }
+
+  /// The name given, or one made of the keys: `country_1_population_-1`, or `name_1_de_ignoreCase` with a collation.
+  private static func name(
+    _ value: JSONValue?, _ keys: JSONObject, in collation: Collation?
+  ) throws(QueryDecodingError) -> String {
     let made = keys.members.map { member in
       "\(member.name)_\(member.value.stringValue ?? (member.value.intValue ?? 1).description)"
     }
-    let name = value == nil ? made.joined(separator: "_") : value?.stringValue ?? ""
+    let parts = made + (collation?.words ?? [])
+    let name = value == nil ? parts.joined(separator: "_") : value?.stringValue ?? ""
     guard !name.isEmpty, name.utf8.count <= longestName, !name.utf8.contains(0) else {
       throw QueryDecodingError(
         "a name must be a string of 1 to \(longestName) bytes", [.member("name")])
@@ -196,6 +243,7 @@ package struct IndexSpec: Sendable, Equatable {
     var object: JSONObject = ["name": .string(name), "keys": .object(keysJSON)]
     if hasTotals { object["totals"] = true }
     if language != .none { object["language"] = .string(language.rawValue) }
+    if let collation { object["collation"] = collation.json }
     if let automatic { object["automatic"] = automatic.json }
     return object
   }

@@ -1,3 +1,4 @@
+internal import KVCollation
 internal import KVJSON
 
 /// A test of a path as a condition on a column of an index.
@@ -26,27 +27,31 @@ struct KeyCondition: Sendable {
   /// The largest number of values in one statement.
   private static let maxValues = 500
 
-  /// Translates a test; nil if no index helps with it. `number`: its place in the filter's conjunction, if it has one there.
-  init?(_ test: Test, number: Int?) {
-    self.init(test)
-    switch test {
+  /// Translates a test; nil if no index with this order of texts helps with it. `number`: its place in the filter's
+  /// conjunction, if it has one there.
+  init?(_ test: Test, number: Int?, in collation: Collation?) {
+    let (order, comparison) = test.uncollated
+    // What compares no text means the same in every order.
+    guard order.hasOrder(of: collation) || (order == nil && !test.comparesTexts) else { return nil }
+    self.init(comparison, collation)
+    switch comparison {
     case .equal, .compare: self.number = number
     default: break
     }
   }
 
-  private init?(_ test: Test) {
+  private init?(_ test: Test, _ collation: Collation?) {
     switch test {
     case .equal(let value):
-      guard let value = IndexValue(value) else { return nil }
+      guard let value = IndexValue(value, collation) else { return nil }
       self.init(.equality, "@=?", parameters: [value])
     case .isIn(let values):
-      let keys = values.compactMap { IndexValue($0) }
+      let keys = values.compactMap { IndexValue($0, collation) }
       guard keys.count == values.count, keys.count <= KeyCondition.maxValues else { return nil }
       let placeholders = keys.map { _ in "?" }.joined(separator: ",")
       let sql = keys.isEmpty ? KeyCondition.never : "@ IN (\(placeholders))"
       self.init(.membership, sql, parameters: keys)
-    case .compare(let comparison, let value): self.init(comparison, value)
+    case .compare(let comparison, let value): self.init(comparison, value, in: collation)
     case .regex(let pattern):
       guard let prefix = pattern.prefix else { return nil }
       self.init(
@@ -68,8 +73,9 @@ struct KeyCondition: Sendable {
   }
 
   /// Comparisons hold within one type: the other side is bounded by where the type ends.
-  private init?(_ comparison: Test.Comparison, _ value: JSONValue) {
-    guard let key = IndexValue(value) else { return nil }
+  private init?(_ comparison: Test.Comparison, _ value: JSONValue, in collation: Collation?) {
+    guard let key = IndexValue(value, collation) else { return nil }
+    let isCollated = collation != nil
     switch (key, comparison) {
     case (.null, .lessOrEqual), (.null, .greaterOrEqual):
       self.init(.equality, "@=?", parameters: [.null])
@@ -79,25 +85,28 @@ struct KeyCondition: Sendable {
       // Null is where numbers end, and none of them.
       let end = value.kind == .number ? "@>?" : "@>=?"
       self.init(
-        .range, "@\(sign)? AND \(end)", parameters: [key, KeyCondition.start(of: value.kind)])
+        .range, "@\(sign)? AND \(end)",
+        parameters: [key, KeyCondition.start(of: value.kind, isCollated)])
     case (_, .greater), (_, .greaterOrEqual):
       let sign = comparison == .greater ? ">" : ">="
-      self.init(.range, "@\(sign)? AND @<?", parameters: [key, KeyCondition.end(of: value.kind)])
+      self.init(
+        .range, "@\(sign)? AND @<?",
+        parameters: [key, KeyCondition.end(of: value.kind, isCollated)])
     }
   }
 
-  private static func start(of kind: RawValue.Kind) -> IndexValue {
+  private static func start(of kind: RawValue.Kind, _ isCollated: Bool) -> IndexValue {
     switch kind {
     case .null, .number: .null
-    case .string: .text([])
+    case .string: isCollated ? .blob([kind.rawValue]) : .text([])
     case .object, .array, .bool: .blob([kind.rawValue])
     }
   }
 
-  private static func end(of kind: RawValue.Kind) -> IndexValue {
+  private static func end(of kind: RawValue.Kind, _ isCollated: Bool) -> IndexValue {
     switch kind {
-    case .null, .number: .text([])
-    case .string: .blob([])
+    case .null, .number: start(of: .string, isCollated)
+    case .string: isCollated ? .blob([kind.rawValue + 1]) : .blob([])
     case .object, .array, .bool: .blob([kind.rawValue + 1])
     }
   }

@@ -39,8 +39,9 @@ package struct PlanValues {
 
   private func value(of test: Int) -> IndexValue? {
     guard tests.indices.contains(test) else { return nil }
-    return switch tests[test] {
-    case .equal(let value), .compare(_, let value): IndexValue(value)
+    let (collation, comparison) = tests[test].uncollated
+    return switch comparison {
+    case .equal(let value), .compare(_, let value): IndexValue(value, collation)
     default: nil
     }
   }

@@ -10,7 +10,7 @@ struct Planner {
 
   init(_ query: Query, _ indexes: [UsableIndex]) {
     self.query = query
-    self.indexes = indexes.filter { $0.shape != .unusable }
+    self.indexes = indexes.filter { $0.shape.isUsable && !$0.spec.isOutdated }
     let (tests, rest) = query.filter.conjunction
     self.tests = tests.enumerated().map { PlacedTest($0.element, number: $0.offset) }
     self.rest = rest
@@ -86,7 +86,7 @@ struct Planner {
     var isExact = isWhole
     for key in keys {
       let conditions = tests.filter { $0.path == key.path }.compactMap {
-        KeyCondition($0.test, number: $0.number)
+        KeyCondition($0.test, number: $0.number, in: index.spec.collation)
       }
       let chosen = choose(conditions, index.shape)
       guard !chosen.isEmpty else { break }

@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVCollation
 internal import KVJSON
 
 extension Query {
@@ -10,13 +11,27 @@ extension Query {
   ///
   /// The members that have to be equal to something come first, then one with a range, or those of the order if there is a
   /// limit.
-  package var wantedIndex: IndexSpec? { IndexSpec(automatic: wantedKeys) }
+  package var wantedIndex: IndexSpec? {
+    let order = wantedOrder
+    return IndexSpec(automatic: wantedKeys(in: order), order)
+  }
 
-  private var wantedKeys: [IndexSpec.Key] {
+  /// The order of texts that the index would have: that of the filter's comparisons, or of the sort.
+  private var wantedOrder: Collation? {
+    let tests = filter.conjunction.tests
+    if let compared = tests.lazy.compactMap(\.test.uncollated.collation).first { return compared }
+    let isByCodePoint = tests.contains {
+      KeyCondition($0.test, number: nil, in: nil) != nil && $0.test.comparesTexts
+    }
+    return isByCodePoint || limit == nil ? nil : sort.first?.collation
+  }
+
+  private func wantedKeys(in order: Collation?) -> [IndexSpec.Key] {
     var equal: [Path] = []
     var range: Path?
     for (path, test) in filter.conjunction.tests {
-      guard let condition = KeyCondition(test, number: nil), !format.isReserved(path.top.text)
+      guard let condition = KeyCondition(test, number: nil, in: order),
+        !format.isReserved(path.top.text)
       else { continue }
       if condition.form == .range {
         range = range ?? path
@@ -30,19 +45,20 @@ extension Query {
     if let range, !isUsed(range) {
       keys.append(IndexSpec.Key(path: range, ascending: true))
     } else if limit != nil, !keys.isEmpty || filter == .everything {
-      guard let order = orderedMembers, keys.count + order.count <= IndexSpec.maxKeys else {
-        return keys
-      }
-      keys += order.filter { !isUsed($0.path) }
+      guard let sorted = sortedMembers(in: order), keys.count + sorted.count <= IndexSpec.maxKeys
+      else { return keys }
+      keys += sorted.filter { !isUsed($0.path) }
     }
     return keys
   }
 
-  /// The order as keys of an index; nil if something is computed, or belongs to the format.
-  private var orderedMembers: [IndexSpec.Key]? {
+  /// The sort as keys of an index; nil if something is computed, belongs to the format, or is in another order.
+  private func sortedMembers(in order: Collation?) -> [IndexSpec.Key]? {
     var keys: [IndexSpec.Key] = []
     for key in sort {
-      guard let path = key.indexedMember, !format.isReserved(path.top.text) else { return nil }
+      guard let path = key.indexedMember(in: order), !format.isReserved(path.top.text) else {
+        return nil
+      }
       keys.append(IndexSpec.Key(path: path, ascending: key.ascending))
     }
     return keys

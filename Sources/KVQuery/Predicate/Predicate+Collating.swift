@@ -35,12 +35,21 @@ extension Test {
     if case .collated(let collation, let test) = self { (collation, test) } else { (nil, self) }
   }
 
+  /// Whether it compares values with a text, or with what has one in it, or looks for a part of a text.
+  var comparesTexts: Bool {
+    switch self {
+    case .equal(let value), .notEqual(let value), .compare(_, let value): value.hasText
+    case .isIn(let values), .notIn(let values), .all(let values): values.contains(where: \.hasText)
+    case .collated(_, let test): test.comparesTexts
+    case .regex, .text, .allElements, .element, .elementValue, .not: true
+    case .exists, .type, .size, .mod, .near, .within: false
+    }
+  }
+
   fileprivate func changed(_ change: CollationChange) -> Test {
     switch self {
-    case .equal(let value), .notEqual(let value), .compare(_, let value):
-      change.applied(to: self, hasText: value.hasText)
-    case .isIn(let values), .notIn(let values), .all(let values):
-      change.applied(to: self, hasText: values.contains(where: \.hasText))
+    case .equal, .notEqual, .compare, .isIn, .notIn, .all:
+      change.applied(to: self, hasText: comparesTexts)
     case .allElements(let tests): .allElements(tests.map { $0.changed(change) })
     case .element(let predicate): .element(predicate.changed(change))
     case .elementValue(let tests): .elementValue(tests.map { $0.changed(change) })

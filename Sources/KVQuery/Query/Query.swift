@@ -32,8 +32,13 @@ package struct Query: Sendable, Equatable {
     /// The member; nil if there is none.
     var member: Path? { meta == nil ? path : nil }
 
-    /// The member whose values are ordered as indexes have them; nil if it is another order.
-    var indexedMember: Path? { collation == nil ? member : nil }
+    /// The member whose values are ordered as indexes without a collation have them; nil if it is another order.
+    var indexedMember: Path? { indexedMember(in: nil) }
+
+    /// The same for indexes with a collation.
+    func indexedMember(in order: Collation?) -> Path? {
+      collation.hasOrder(of: order) ? member : nil
+    }
 
     /// The key with another name of the member.
     func renamed(_ rename: (Path) -> Path) -> SortKey {

@@ -61,6 +61,8 @@ package final class QueryShape: Sendable {
     case .notEqual(let value): constant(like: value, &constants).map { .notEqual($0) }
     case .compare(let comparison, let value):
       constant(like: value, &constants).map { .compare(comparison, $0) }
+    case .collated(let collation, let test):
+      self.test(like: test, &constants).map { .collated(collation, $0) }
     default: nil
     }
   }

@@ -44,8 +44,25 @@ extension Collation {
   }
 }
 
+extension Collation {
+  /// The locale and what is ignored, for names.
+  var words: [String] {
+    switch strength {
+    case .primary: [locale, "ignoreCase", "ignoreAccents"]
+    case .secondary: [locale, "ignoreCase"]
+    case .tertiary: [locale]
+    }
+  }
+}
+
 /// The keys that texts are compared by: their own bytes, or those of an order by language.
 extension Collation? {
+  /// Whether texts have the same order in both.
+  func hasOrder(of other: Collation?) -> Bool {
+    guard let self, let other else { return self == nil && other == nil }
+    return self.hasOrder(of: other)
+  }
+
   /// Calls `body` with the bytes that stand for a text.
   func withKey<R>(
     of text: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> R

@@ -1,3 +1,4 @@
+internal import KVCollation
 internal import KVJSON
 
 /// A value as an ordered index holds it. SQLite's own order of these, numbers before texts (byte by byte)
@@ -8,6 +9,8 @@ internal import KVJSON
 ///     text            itself
 ///     object, array,  a blob: their `ValueEncoding`
 ///     boolean
+///
+/// In an index with a collation a text is a blob as well: the byte of its type, and its key in the order of the language.
 package enum IndexValue: Sendable, Hashable {
   case null
   case int(Int64)
@@ -35,8 +38,8 @@ package enum IndexValue: Sendable, Hashable {
     }
   }
 
-  /// Makes the key of a value; nil for a number beyond all doubles.
-  init?(_ value: RawValue?) {
+  /// Makes the key of a value; nil for a number beyond all doubles. `collation`: of the index.
+  init?(_ value: RawValue?, _ collation: Collation? = nil) {
     guard let value else {
       self = .null
       return
@@ -44,25 +47,32 @@ package enum IndexValue: Sendable, Hashable {
     switch value.kind {
     case .null: self = .null
     case .number: self.init(value.number)
-    case .string: self = .text(value.withText { Array($0) })
+    case .string: self = value.withText { IndexValue(text: $0, collation) }
     case .object, .array, .bool:
       var encoded: [UInt8] = []
-      ValueEncoding.append(value, to: &encoded)
+      ValueEncoding.append(value, to: &encoded, collation)
       self = .blob(encoded)
     }
   }
 
-  init?(_ value: JSONValue) {
+  init?(_ value: JSONValue, _ collation: Collation? = nil) {
     switch value {
     case .null: self = .null
     case .int(let number): self.init(Number.int(number))
     case .double(let number): self.init(Number.double(number))
-    case .string(let text): self = .text(Array(text.utf8))
+    case .string(let text):
+      self = Array(text.utf8).withUnsafeBufferPointer { IndexValue(text: $0, collation) }
     case .object, .array, .bool:
       var encoded: [UInt8] = []
-      ValueEncoding.append(value, to: &encoded)
+      ValueEncoding.append(value, to: &encoded, collation)
       self = .blob(encoded)
     }
+  }
+
+  private init(text: UnsafeBufferPointer<UInt8>, _ collation: Collation?) {
+    self =
+      collation.map { .blob([RawValue.Kind.string.rawValue] + $0.key(of: text)) }
+      ?? .text(Array(text))
   }
 
   private init?(_ number: Number) {

@@ -12,9 +12,7 @@ extension Service {
     return try fetch(call, in: name, filter: wanted.condition, reading: { _ in reading }) {
       (call) throws(ServerError) in
       let query = try call.filter.map { (filter) throws(ServerError) in try Self.query(filter) }
-      var groups = GroupReader(
-        keys: wanted.keys, initial: wanted.initial, function: wanted.function,
-        within: groupMemory)
+      var groups = GroupReader(wanted.grouping, initial: wanted.initial, within: groupMemory)
       try store.entities.group(
         query ?? reading.query, in: call.collection(name), for: call.claim, within: call.budget,
         into: &groups)
@@ -35,14 +33,13 @@ extension Service {
 
 /// What the body of a `_group` asks for.
 private struct GroupRequest {
-  let keys: [String]
+  let grouping: Grouping
   let initial: JSONObject
-  let function: ReduceFunction
   /// The filter; nil: there is none.
   let condition: String?
 
   /// The members that groups are made by, and whose numbers they have.
-  var paths: [Path] { keys.map { Path($0) } + function.members.compactMap(\.aggregate.path) }
+  var paths: [Path] { grouping.keys + grouping.members.compactMap(\.aggregate.path) }
 
   init(_ object: JSONObject) throws(ServerError) {
     // Some versions of the JavaScript SDK send the function by its other name, some by both.
@@ -54,9 +51,20 @@ private struct GroupRequest {
         .featureUnavailable, "reduce must compute a count, sum, average, minimum or maximum")
     }
     self.initial = initial
-    self.function = function
     condition = object["condition"].flatMap { $0.isNull ? nil : $0.text }
-    keys = try Self.keys(object["key"])
+    let keys = try Self.keys(object["key"])
+    let grouping = Grouping(keys: keys.map { Path($0) }, members: function.members)
+    self.grouping = try Self.collated(grouping, by: object["collation"])
+  }
+
+  /// A collation of the keys, as queries have it; the protocol's own clients send none.
+  private static func collated(
+    _ grouping: Grouping, by collation: JSONValue?
+  ) throws(ServerError) -> Grouping {
+    guard let collation, !collation.isNull else { return grouping }
+    do throws(QueryError) { return try grouping.collated(by: collation) } catch {
+      throw ServerError(error)
+    }
   }
 
   /// An array of names, or an object whose members are true.

@@ -28,12 +28,10 @@ package struct GroupReader {
   private let share: MemoryShare
   private var hasMemory = true
 
-  /// `budget`: for the answers to all requests.
-  package init(
-    keys: [String], initial: JSONObject, function: ReduceFunction, within budget: MemoryBudget
-  ) {
+  /// `initial`: what the members start from. `budget`: for the answers to all requests.
+  package init(_ grouping: Grouping, initial: JSONObject, within budget: MemoryBudget) {
     share = MemoryShare(of: budget)
-    grouping = Grouping(keys: keys.map { Path($0) }, members: function.members)
+    self.grouping = grouping
     layout = Self.layout(grouping, initial)
     limit = min(Self.maxGroups, Self.maxValues / max(1, layout.count))
     groups = Groups(grouping)

@@ -58,7 +58,9 @@ package struct CollectionIndex: Sendable {
 
   package init(_ spec: IndexSpec, isReady: Bool, shape: IndexShape) {
     self.spec = spec
-    state = shape == .unusable ? .unusable : isReady ? .ready : .building
+    state =
+      shape == .unusable
+      ? .unusable : isReady && shape.isUsable && !spec.isOutdated ? .ready : .building
   }
 
   /// What adding an index comes to.
@@ -74,9 +76,9 @@ package struct CollectionIndex: Sendable {
   package static func addition(
     of spec: IndexSpec, beside known: [IndexSpec]
   ) -> Result<Addition, ServerError> {
-    let alike = known.first { $0.automatic != nil && $0.hasKeys(of: spec) }
+    let alike = known.first { $0.automatic != nil && !$0.isOutdated && $0.hasKeys(of: spec) }
     if let other = known.first(where: { $0.name.hasSameBytes(as: spec.name) }), other != alike {
-      guard other == spec else {
+      guard other.renewed == spec else {
         return .failure(
           ServerError(.inputValidationFailed, "there is an index \(spec.name) with other keys"))
       }

@@ -74,7 +74,7 @@ struct EntityIndex: Sendable {
   func entry(_ body: [UInt8]) -> Entry { body.withUnsafeBytes { entry($0) } }
 
   func entry(_ body: UnsafeRawBufferPointer) -> Entry {
-    let keys = IndexKeys(spec.paths)
+    let keys = IndexKeys(spec)
     let rows = keys.rows(of: body).map { $0.map { EntityIndex.stored($0.key) } }
     let isCut = rows.contains { $0.contains { $0.count > EntityIndex.longestKey } }
     return Entry(rows: rows, shape: keys.shape(of: body), isCut: isCut)

@@ -45,7 +45,7 @@ final class PostgresIndexes: IndexStore {
         transaction.enqueue(
           """
           UPDATE entity_index
-          SET name = \(bind: spec.name), spec = \(bind: JSONValue.object(spec.json).text)
+          SET name = \(bind: spec.name), spec = \(bind: spec.storedText)
           WHERE \(Self.isNamed(name, in: key))
           """)
       case .success(.nothing), .failure: break
@@ -60,7 +60,7 @@ final class PostgresIndexes: IndexStore {
     let rows = try transaction.run(
       """
       INSERT INTO entity_index (collection, name, spec)
-      VALUES (\(bind: collection), \(bind: spec.name), \(bind: JSONValue.object(spec.json).text))
+      VALUES (\(bind: collection), \(bind: spec.name), \(bind: spec.storedText))
       RETURNING \(EntityIndex.element)
       """)
     guard let index = EntityIndex(rows.text(0, 0)) else {
@@ -91,10 +91,41 @@ final class PostgresIndexes: IndexStore {
         WHERE i.progress IS NOT NULL ORDER BY i.number LIMIT 1
         """)
     }
-    guard !rows.isEmpty else { return false }
+    guard !rows.isEmpty else { return try renewNext() }
     let (app, number) = (rows.int64(0, 0), rows.int64(0, 1))
     if rows.flag(0, 2) { try drop(number, app: app) } else { try fill(number, app: app) }
     return true
+  }
+
+  /// Puts an empty index, with a number of its own, in the place of one whose keys are of older weights of characters than those
+  /// of this version. Those of a newer server are left alone: of two versions that run at the same time, one would undo the
+  /// other's work for ever.
+  private func renewNext() throws(ServerError) -> Bool {
+    let rows = try storage { () throws(PostgresError) in
+      try database.read(
+        """
+        SELECT c.app, i.number, i.collection, i.shape, i.spec FROM entity_index AS i
+        JOIN collection AS c ON c.number = i.collection
+        WHERE i.name IS NOT NULL AND position('"collation"'::bytea IN i.spec) > 0 ORDER BY i.number
+        """)
+    }
+    for row in 0..<rows.count {
+      guard let spec = try? IndexSpec(stored: rows.text(row, 4)),
+        spec.collationVersion < spec.renewed.collationVersion
+          || (!spec.isOutdated && rows.int64(row, 3) == IndexShape.outdated.rawValue)
+      else { continue }
+      let (number, collection) = (rows.int64(row, 1), rows.int64(row, 2))
+      try writer.write(app: rows.int64(row, 0)) { (transaction, _) throws(PostgresError) in
+        let dropped = try transaction.run(
+          """
+          UPDATE entity_index SET name = NULL, progress = -1
+          WHERE number = \(bind: number) AND name IS NOT NULL
+          """)
+        if dropped.changes == 1 { try Self.make(spec.renewed, in: collection, transaction) }
+      }
+      return true
+    }
+    return false
   }
 
   /// Waits only for a moment for queries that still use it: whoever writes meanwhile waits behind this.
@@ -234,7 +265,7 @@ final class PostgresIndexes: IndexStore {
     spec.automatic?.bytes = Int(size.int64(0, 0))
     transaction.enqueue(
       """
-      UPDATE entity_index SET spec = \(bind: JSONValue.object(spec.json).text)
+      UPDATE entity_index SET spec = \(bind: spec.storedText)
       WHERE number = \(bind: index.number)
       """)
     let specs = try transaction.run("SELECT spec FROM entity_index WHERE name IS NOT NULL")

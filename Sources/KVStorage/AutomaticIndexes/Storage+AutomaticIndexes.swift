@@ -81,8 +81,7 @@ extension Storage {
       guard count < rules.maxIndexes, !others.contains(where: { $0.spec.hasKeys(of: spec) }) else {
         return nil
       }
-      let text = JSONValue.object(spec.json).text
-      let index = try Self.add(spec, text, table: change.table, on: db)
+      let index = try Self.add(spec, table: change.table, on: db)
       _ = try Self.charge(try db.usedBytes() - used, to: index, on: db)
       return (index, left)
     }
@@ -112,7 +111,7 @@ extension Storage {
     row.reset()
     let bytes = known + max(0, more)
     spec.automatic?.bytes = bytes
-    let text = JSONValue.object(spec.json).text
+    let text = spec.storedText
     try db.run("UPDATE indexes SET spec = \(bind: text) WHERE number = \(bind: index.number)")
     return bytes
   }

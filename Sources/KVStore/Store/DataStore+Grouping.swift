@@ -10,16 +10,30 @@ extension DataStore {
   ///     struct City: Decodable, Sendable { var city: String?; var people: Int; var oldest: Int }
   ///     let cities: [City] = try await people.group(
   ///       by: [\.city], .count("people"), .maximum("oldest", \.age))
+  ///
+  /// `collatedBy`: a language, such as `"de"`, in whose order the groups come. Keys that it finds equal are one group, which
+  /// has the first of them in the order of code points.
   public func group<Group: Decodable & Sendable>(
     by keys: [PartialKeyPath<Entity>], _ numbers: Aggregate<Entity>...,
-    where query: Query<Entity> = Query(), options: CallOptions = CallOptions()
+    where query: Query<Entity> = Query(), collatedBy locale: String? = nil,
+    ignoringCase: Bool = false, ignoringAccents: Bool = false, options: CallOptions = CallOptions()
   ) async throws(KVStoreError) -> [Group] {
     var paths: [Path] = []
     for key in keys { paths.append(Path(try MemberTable<Entity>.shared.name(of: key))) }
     var members: [Grouping.Member] = []
     for number in numbers { members.append(try number.member.get()) }
     let query = try query.built.get()
-    let wanted = GroupRequest.numbers(Grouping(keys: paths, members: members))
+    var grouping = Grouping(keys: paths, members: members)
+    if let locale {
+      let collation: JSONValue = [
+        "locale": .string(locale), "ignoreCase": .bool(ignoringCase),
+        "ignoreAccents": .bool(ignoringAccents),
+      ]
+      do throws(QueryError) { grouping = try grouping.collated(by: collation) } catch {
+        throw KVStoreError(StoreError(error))
+      }
+    }
+    let wanted = GroupRequest.numbers(grouping)
     let groups = try await reading(options) { (core, run) throws(StoreError) in
       try core.group(wanted, query, run: run).value
     }

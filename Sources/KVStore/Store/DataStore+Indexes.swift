@@ -6,13 +6,23 @@ extension DataStore {
   /// Creates an index for finds by these members, in this order. If the same index exists, the call does nothing.
   ///
   ///     try await people.createIndex(on: [\.city, \.age])
+  ///
+  /// `collatedBy`: the language whose order texts have in the index, such as `"de"`, for queries with the same
+  /// `collated(by:ignoringCase:ignoringAccents:)`.
   public func createIndex(
-    on keyPaths: [PartialKeyPath<Entity>], name: String? = nil
+    on keyPaths: [PartialKeyPath<Entity>], name: String? = nil, collatedBy locale: String? = nil,
+    ignoringCase: Bool = false, ignoringAccents: Bool = false
   ) async throws(KVStoreError) {
     var keys = JSONObject()
     for keyPath in keyPaths { keys[try MemberTable<Entity>.shared.name(of: keyPath)] = 1 }
     var spec: JSONObject = ["keys": .object(keys)]
     spec.set("name", name)
+    if let locale {
+      spec["collation"] = [
+        "locale": .string(locale), "ignoreCase": .bool(ignoringCase),
+        "ignoreAccents": .bool(ignoringAccents),
+      ]
+    }
     try await createIndex(spec.text)
   }
 

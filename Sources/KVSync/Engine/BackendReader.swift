@@ -59,9 +59,10 @@ struct BackendReader {
   private func groupRemotely(
     _ grouping: Grouping, _ query: Query
   ) throws(StoreError) -> [JSONObject]? {
-    guard query.isRemote, let form = RemoteGrouping(grouping), try unsentIds().isEmpty else {
-      return nil
-    }
+    // The protocol has no word for equal texts of a language.
+    guard query.isRemote, !grouping.isCollated, let form = RemoteGrouping(grouping),
+      try unsentIds().isEmpty
+    else { return nil }
     let script = RemoteGroups(
       keys: grouping.keys.map(\.text), initial: form.initial, reduce: form.reduce)
     do throws(StoreError) {

@@ -88,7 +88,9 @@ extension ResultsRequest {
     if let keys = object["groupBy"] ?? (object["aggregates"] == nil ? nil : .array([])) {
       var grouping = JSONObject()
       grouping["keys"] = keys
-      if let aggregates = object["aggregates"] { grouping["aggregates"] = aggregates }
+      for name in ["aggregates", "collation"] {
+        if let value = object[name] { grouping[name] = value }
+      }
       do throws(QueryError) { return try Grouping(parsing: grouping.text) } catch {
         throw StoreError(.invalid, error.message)
       }

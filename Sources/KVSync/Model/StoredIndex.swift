@@ -17,7 +17,8 @@ package struct StoredIndex: Sendable, Equatable {
   /// `{"name":…,"keys":{…},"state":"ready","arrays":false}`; see kv_store_indexes.
   package var json: JSONValue {
     var object = spec.json
-    let state = isReady ? (shape == .unusable ? "unusable" : "ready") : "building"
+    let isBuilding = !isReady || spec.isOutdated || shape == .outdated
+    let state = isBuilding ? "building" : shape == .unusable ? "unusable" : "ready"
     object["state"] = .string(state)
     object["arrays"] = .bool(shape == .multiple)
     return .object(object)

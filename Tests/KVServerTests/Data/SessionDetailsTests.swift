@@ -136,7 +136,7 @@ import Testing
       for sql in [
         "ALTER TABLE session DROP COLUMN device, DROP COLUMN address, DROP COLUMN used",
         "ALTER TABLE kvstored DROP COLUMN restored",
-        "UPDATE kvstored SET version = version - 2",
+        "UPDATE kvstored SET version = version - 3",
       ] as [KVServerPostgres.SQL] {
         _ = try PostgresConnection(to: address, setup: sql)
       }

@@ -38,14 +38,39 @@ import Testing
     }
   }
 
+  @Test("are made by a language's order if the request says so") func collated() throws {
+    let server = try TestServer()
+    let ana = try server.user("ana")
+    for (id, name) in [("1", "ärger"), ("2", "Zoe"), ("3", "Arger"), ("4", "Ärger"), ("5", "anna")]
+    {
+      try server.send(
+        as: ana, "POST", "/appdata/kid/x", body: "{\"_id\":\"\(id)\",\"name\":\"\(name)\"}"
+      ).expect(201)
+    }
+    func group(_ collation: String, _ status: Int = 200) throws -> String {
+      try server.send(
+        as: ana, "POST", "/appdata/kid/x/_group",
+        body:
+          #"{"key":["name"],"initial":{"n":0},"reduce":"function(doc,out){ out.n++; }"\#(collation)}"#
+      ).expect(status).text
+    }
+    let loose = #","collation":{"locale":"de","ignoreCase":true,"ignoreAccents":true}"#
+    #expect(
+      try group(loose)
+        == #"[{"name":"anna","n":1},{"name":"Arger","n":3},{"name":"Zoe","n":1}]"#)
+    let written = try group("")
+    #expect(written.hasPrefix(#"[{"name":"Arger","n":1},{"name":"Zoe","n":1},{"name":"anna""#))
+    _ = try group(#","collation":"xx""#, 400)
+  }
+
   @Test("share memory with the groups of other requests, and give it back")
   func memory() throws {
     let function = try #require(ReduceFunction("function(doc,out){ out.count++; }"))
     let budget = MemoryBudget(limit: 3 << 20)
     func reader() -> GroupReader {
       GroupReader(
-        keys: ["key"], initial: ["text": .string(String(repeating: "x", count: 1 << 19))],
-        function: function, within: budget)
+        Grouping(keys: [Path("key")], members: function.members),
+        initial: ["text": .string(String(repeating: "x", count: 1 << 19))], within: budget)
     }
     func fill(_ reader: inout GroupReader) -> Int {
       for number in 0..<100 {

@@ -56,6 +56,31 @@ import Testing
     #expect(try again.send(as: .master, "GET", path + "/_indexes").text == "[]")
   }
 
+  @Test("with a collation serve comparisons and sorts with the same one, over a restart too")
+  func collated() throws {
+    let spec = #"{"keys":{"country":1},"collation":"de"}"#
+    let made = try server.send(as: .master, "PUT", path + "/_indexes", body: spec).expect(200)
+    let text =
+      #"{"name":"country_1_de","keys":{"country":1},"collation":{"locale":"de"},"state":"ready"}"#
+    #expect(made.text == text)
+    #expect(
+      try server.send(as: .master, "PUT", path + "/_indexes", body: spec).expect(200).text == text)
+    try server.send(
+      as: .master, "PUT", path + "/_indexes",
+      body: #"{"name":"country_1_de","keys":{"country":1}}"#
+    ).expect(400)
+    let collated = #"{"country":{"$gte":"b","$collation":"en"}}"#
+    let sorted = try plan(collated, sort: #"{"country":{"$order":-1,"$collation":"de"}}"#)
+    #expect(sorted.ids == ["b", "a", "c"])
+    #expect(
+      sorted.plan?.text
+        == #"{"access":"index","indexes":["country_1_de"],"filter":"exact","order":"index"}"#)
+    #expect(try plan(#"{"country":{"$gte":"b"}}"#).plan?["access"] == "collection")
+    server.stop()
+    let again = try TestServer(in: server.directory)
+    #expect(try again.send(as: .master, "GET", path + "/_indexes").text == "[\(text)]")
+  }
+
   @Test("go with their collection, unless its settings are to stay")
   func removal() throws {
     _ = try put(#"{"country":1}"#)

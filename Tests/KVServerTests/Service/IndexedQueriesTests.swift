@@ -12,6 +12,11 @@ import Testing
     #"{"keys":{"a":1}}"#, #"{"keys":{"b.c":-1,"a":1}}"#, #"{"keys":{"t":1,"n":-1}}"#,
     #"{"keys":{"n":1}}"#,
   ]
+  private static let collated = [
+    "{\"keys\":{\"a\":1},\"collation\":\(loose)}", #"{"keys":{"a":1,"n":1},"collation":"sv"}"#,
+    #"{"keys":{"t":-1,"n":-1},"collation":{"locale":"en","ignoreCase":true}}"#,
+    "{\"keys\":{\"b.c\":1},\"collation\":\(loose)}",
+  ]
 
   /// Texts of JSON: close to each other, of all types, and some of them too long for a key.
   private static let values: [String] =
@@ -64,6 +69,7 @@ import Testing
     #"{"t":-1}"#, #"{"_id":1}"#, #"{"a":{"$collation":"sv"}}"#,
     #"{"t":{"$order":-1,"$collation":{"locale":"de","ignoreCase":true}},"n":-1}"#,
     #"{"_id":{"$order":-1,"$collation":"root"}}"#,
+    #"{"a":{"$collation":"sv"},"n":{"$collation":"sv"}}"#,
   ]
 
   @Test("have the entities, the order and the count that the matcher and the sorter alone give")
@@ -88,9 +94,9 @@ import Testing
           as: ana, "POST", "/appdata/kid/x", body: "[\(bodies.joined(separator: ","))]"
         ).expect(207)
         // Each comes when there is something already.
-        try server.send(
-          as: .master, "PUT", "/appdata/kid/x/_indexes", body: Self.indexes[round]
-        ).expect(200)
+        for index in [Self.indexes[round], Self.collated[round]] {
+          try server.send(as: .master, "PUT", "/appdata/kid/x/_indexes", body: index).expect(200)
+        }
       }
       for number in stride(from: 0, to: entities.count, by: 7) {
         let members = isPlain ? "\"a\":\(number),\"n\":1.5" : Self.entity(&seed)

@@ -165,6 +165,12 @@ def test_indexes_are_made_used_listed_and_dropped(tool: Tool) -> None:
     assert tool("indexes", "drop", "notes", "cheap").code == 0
     assert tool("indexes", "drop", "notes", "cheap").code == 3
     assert tool("indexes", "create", "notes", "price:up").code == 2
+    made = tool("indexes", "create", "notes", "text", "--collation", "de")
+    assert made.out == "The index text_1_de is ready.\n"
+    (index,) = tool("indexes", "list", "notes", "--json").json
+    assert index["collation"] == {"locale": "de"}
+    explained = tool("explain", "notes", "--sort", "text", "--collation", "de", "--json").json
+    assert explained["indexes"] == ["text_1_de"]
 
 
 @pytest.mark.parametrize("kind", ["ndjson", "csv"])

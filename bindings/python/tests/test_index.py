@@ -50,6 +50,31 @@ def test_an_index_with_totals_gives_the_groups_that_entities_give(notes: kvstore
     assert [group["n"] for group in notes.group(["of"], {"n": "count"})] == [2, 4, 3]
 
 
+def test_an_index_with_a_collation_serves_queries_with_it(notes: kvstore.Store) -> None:
+    names = ["Zoe", "Ärger", "anna", "ärger"]
+    notes.save_many({"_id": str(n), "name": name} for n, name in enumerate(names))
+    loose = {"locale": "de", "ignoreCase": True, "ignoreAccents": True}
+    queries = [
+        kvstore.Query(sort={"name": 1}, collation="de"),
+        kvstore.Query({"name": "arger"}, collation=loose),
+        kvstore.Query({"name": {"$gte": "B"}}, collation="de"),
+    ]
+    before = [list(notes.find(query)) for query in queries]
+    notes.create_index({"name": 1}, collation="de")
+    notes.create_index({"name": 1}, collation=loose, name="loose")
+    assert [index.name for index in notes.indexes()] == ["name_1_de", "loose"]
+    assert [index.collation for index in notes.indexes()] == [{"locale": "de"}, loose]
+    assert [notes.explain(query).indexes[0] for query in queries] == [
+        "name_1_de",
+        "loose",
+        "name_1_de",
+    ]
+    assert [list(notes.find(query)) for query in queries] == before
+    assert notes.explain(kvstore.Query({"name": "anna"})).access == "scan"
+    with pytest.raises(kvstore.InvalidError, match="without totals, has a collation"):
+        notes.create_index({"name": "text"}, collation="de")
+
+
 @pytest.mark.parametrize("automatic", [True, False])
 def test_what_scans_again_and_again_gets_an_index(tmp_path: Path, *, automatic: bool) -> None:
     with (

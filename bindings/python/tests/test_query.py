@@ -61,6 +61,14 @@ def test_a_query_sorts_and_compares_as_a_language_does(notes: kvstore.Store) -> 
     assert notes.count(loose) == 2
     assert notes.count(kvstore.Query(loose.to_dict()["filter"])) == 2
     assert notes.group(["name"], query=loose) == [{"name": "Ärger"}, {"name": "ärger"}]
+    groups = notes.group(["name"], {"n": "count"}, collation={"locale": "de", "ignoreCase": True})
+    assert groups == [
+        {"name": "anna", "n": 1},
+        {"name": "Ärger", "n": 2},
+        {"name": "Zoe", "n": 1},
+    ]
+    with pytest.raises(kvstore.InvalidError, match="no order is known for the locale xx"):
+        notes.group(["name"], collation="xx")
     with pytest.raises(kvstore.InvalidError, match="no order is known for the locale xx"):
         kvstore.Query(collation="xx")
     with pytest.raises(kvstore.InvalidError, match="1, -1"):

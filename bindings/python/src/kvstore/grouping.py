@@ -10,6 +10,7 @@ from . import _abi, _native
 from ._json import from_json
 from ._options import to_json
 from .errors import KVError
+from .query import Collation
 from .results import Entity
 
 A = TypeVar("A")
@@ -21,7 +22,11 @@ _reduce = _native.function("kv_store_reduce")
 
 
 def group_json(
-    keys: Sequence[str], aggregates: Mapping[str, Aggregate], initial: Any, reduce: str | None
+    keys: Sequence[str],
+    aggregates: Mapping[str, Aggregate],
+    initial: Any,
+    reduce: str | None,
+    collation: Collation | None,
 ) -> bytes:
     """Write a grouping as C reads it."""
     members: dict[str, Any] = {"keys": _names(keys)}
@@ -29,6 +34,8 @@ def group_json(
         members["aggregates"] = aggregates
     else:
         members.update(initial=initial or {}, reduce=reduce)
+    if collation is not None:
+        members["collation"] = collation
     return to_json(members)
 
 

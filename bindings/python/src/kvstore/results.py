@@ -141,6 +141,8 @@ class Index:
     totals: bool = False
     #: The language whose stems are indexed beside the words.
     language: str | None = None
+    #: The order of texts, such as ``{"locale": "de"}``; None if they are in that of code points.
+    collation: dict[str, Any] | None = None
     #: Why it was made without being asked for: ``scans``, and what these ``examined`` and
     #: ``returned``; how many ``bytes`` the index took. None if the application created it.
     automatic: dict[str, int] | None = None

@@ -20,7 +20,7 @@ from ..client import Client
 from ..grouping import Aggregate
 from ..groups import Groups, UserGroup
 from ..pending import PendingQueue
-from ..query import Query, QueryLike
+from ..query import Collation, Query, QueryLike
 from ..results import (
     BackupReport,
     E,
@@ -87,6 +87,7 @@ class StoreCalls(Generic[E]):
         *,
         reduce: str | None = None,
         initial: Mapping[str, Any] | None = None,
+        collation: Collation | None = None,
         **options: Unpack[CallOptions],
     ) -> list[Entity]:
         """Group the entities that match by some members, and compute aggregates of each group.
@@ -95,7 +96,14 @@ class StoreCalls(Generic[E]):
         """
         return await finish(
             lambda done: self.blocking.group_async(
-                keys, aggregates, query, reduce=reduce, initial=initial, on_answer=done, **options
+                keys,
+                aggregates,
+                query,
+                reduce=reduce,
+                initial=initial,
+                collation=collation,
+                on_answer=done,
+                **options,
             )
         )
 
@@ -228,13 +236,19 @@ class StoreCalls(Generic[E]):
         name: str | None = None,
         totals: bool = False,
         language: Literal["english"] | None = None,
+        collation: Collation | None = None,
     ) -> None:
         """Create an index, such as ``{"country": 1, "population": -1}``.
 
         See :meth:`kvstore.Store.create_index`.
         """
         await in_thread(
-            self.blocking.create_index, keys, name=name, totals=totals, language=language
+            self.blocking.create_index,
+            keys,
+            name=name,
+            totals=totals,
+            language=language,
+            collation=collation,
         )
 
     async def drop_index(self, name: str) -> None:

@@ -197,18 +197,18 @@ def query_of(
         raise Failure("--arg needs --where.", Exit.USAGE)
     modifiers: dict[str, Any] = {
         "sort": _order(sort),
-        "collation": None if collation is None else _value(collation),
+        "collation": None if collation is None else value_of(collation),
         "fields": names_of(fields),
         "limit": limit,
         "skip": skip,
     }
     if where is not None:
-        return Query.from_format(where, *map(_value, arguments), **modifiers)
+        return Query.from_format(where, *map(value_of, arguments), **modifiers)
     members = None if filter is None else entity_from(filter, "a filter")
     return Query(members, **modifiers)
 
 
-def _value(text: str) -> Any:
+def value_of(text: str) -> Any:
     """Read an argument: JSON, or else a text."""
     try:
         return json.loads(text)

@@ -10,7 +10,7 @@ from .._option_types import CallOptions
 from .._options import encode_options, to_text
 from ..grouping import Aggregate, group_json
 from ..grouping import reduce as reduce_groups
-from ..query import QueryLike, as_query, handle_of
+from ..query import Collation, QueryLike, as_query, handle_of
 from ..request import OnAnswer, Request, TextReader
 from ..results import E, Entity, decode_entities, decode_values
 from .base import StoreBase
@@ -32,6 +32,7 @@ class Grouping(StoreBase[E]):
         *,
         reduce: str | None = None,
         initial: Mapping[str, Any] | None = None,
+        collation: Collation | None = None,
         **options: Unpack[CallOptions],
     ) -> list[Entity]:
         """Group the entities that match by some members, and compute aggregates of each group.
@@ -44,9 +45,18 @@ class Grouping(StoreBase[E]):
 
         In place of aggregates, `reduce` is a JavaScript function that starts from `initial`, for a
         backend that runs it.
+
+        With `collation`, texts that are equal in the order of a language are one group, whose key
+        is the first of them by code point.
         """
         return self.group_async(
-            keys, aggregates, query, reduce=reduce, initial=initial, **options
+            keys,
+            aggregates,
+            query,
+            reduce=reduce,
+            initial=initial,
+            collation=collation,
+            **options,
         ).finish()
 
     def reduce(
@@ -90,11 +100,12 @@ class Grouping(StoreBase[E]):
         *,
         reduce: str | None = None,
         initial: Mapping[str, Any] | None = None,
+        collation: Collation | None = None,
         on_answer: OnAnswer[list[Entity]] | None = None,
         **options: Unpack[CallOptions],
     ) -> Request[list[Entity]]:
         """Start to group."""
-        text, made = group_json(keys, aggregates or {}, initial, reduce), as_query(query)
+        text, made = group_json(keys, aggregates or {}, initial, reduce, collation), as_query(query)
         return self._start(
             "kv_store_group",
             _GROUPS,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from .. import _native
 from .._options import to_json, to_text
 from ..errors import invalid
-from ..query import QueryLike, as_query, handle_of
+from ..query import Collation, QueryLike, as_query, handle_of
 from ..results import E, Explanation, Index, decode_explanation, decode_indexes
 from .base import StoreBase
 
@@ -28,6 +28,7 @@ class Indexing(StoreBase[E]):
         name: str | None = None,
         totals: bool = False,
         language: Literal["english"] | None = None,
+        collation: Collation | None = None,
     ) -> None:
         """Create an index, such as ``{"country": 1, "population": -1}``.
 
@@ -35,7 +36,8 @@ class Indexing(StoreBase[E]):
         ``"text"`` (for words) or ``"2dsphere"`` (for places). If the same index exists already,
         nothing happens. ``totals`` keeps the count and the sum of the last key for each group of
         the other keys, so that :meth:`group` by these is immediate. ``language`` keeps the stems
-        of words too, for searches in this language.
+        of words too, for searches in this language. ``collation`` keeps texts in the order of a
+        language, for queries with the same collation.
         """
         if not isinstance(keys, Mapping):
             raise invalid(f'keys must be a mapping such as {{"country": 1}}, not {keys!r}')
@@ -44,6 +46,8 @@ class Indexing(StoreBase[E]):
             spec["totals"] = True
         if language is not None:
             spec["language"] = language
+        if collation is not None:
+            spec["collation"] = collation
         if name is not None:
             spec["name"] = name
         text = to_json(spec)

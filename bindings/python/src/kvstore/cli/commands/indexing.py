@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from ..failures import Exit, Failure
-from ..parameters import Group, collection_argument
+from ..parameters import Group, collection_argument, value_of
 from ..settings import Settings, pass_settings
 
 _KINDS: dict[str, int | str] = {
@@ -34,10 +36,11 @@ def list_(settings: Settings, collection: str) -> None:
                 "state": index.state,
                 "arrays": index.arrays,
                 "totals": index.totals,
+                "collation": index.collation,
             }
             for index in store.indexes()
         ]
-    columns = ["name", "keys", "state", "arrays", "totals"]
+    columns = ["name", "keys", "state", "arrays", "totals", "collation"]
     settings.out.rows(rows, columns, empty="No indexes.")
 
 
@@ -46,23 +49,41 @@ def list_(settings: Settings, collection: str) -> None:
 @click.argument("keys", nargs=-1, required=True, metavar="MEMBER[:KIND]...")
 @click.option("--name", help="The index's name. [default: made of the keys]")
 @click.option("--totals", is_flag=True, help="Keep count and sum of the last key for each group.")
+@click.option(
+    "--collation",
+    metavar="LOCALE",
+    help="Keep texts in the order of a language: a locale such as de, or JSON.",
+)
 @pass_settings
 def create(
-    settings: Settings, collection: str, keys: tuple[str, ...], name: str | None, totals: bool
+    settings: Settings,
+    collection: str,
+    keys: tuple[str, ...],
+    name: str | None,
+    totals: bool,
+    collation: str | None,
 ) -> None:
     """Create an index over members. It covers the stored entities, too.
 
     KIND is 1 (ascending, the default), -1, text (for words) or 2dsphere (for places).
     """
     spec = dict(map(_key, keys))
+    order = None if collation is None else value_of(collation)
     with settings.collection(collection, new=True) as store:
-        store.create_index(spec, name=name, totals=totals)
-        made = next(
+        store.create_index(spec, name=name, totals=totals, collation=order)
+        made = name or next(
             index.name
             for index in store.indexes()
-            if index.keys == spec and (name is None or index.name == name)
+            if index.keys == spec and index.collation == _whole(order)
         )
     settings.out.done(f"The index {made} is ready.", created=made)
+
+
+def _whole(collation: str | dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return a collation as an index lists it."""
+    if isinstance(collation, str):
+        return {"locale": collation}
+    return collation and {name: value for name, value in collation.items() if value is not False}
 
 
 def _key(text: str) -> tuple[str, int | str]:
