@@ -78,7 +78,7 @@ final class Table: Sendable {
   /// Gives a row of one column, a `LocalWrite`.
   let localWrite: SQL
   /// Notes what was sent of an entity without an answer, if anything was: it may still arrive. To be run before the write
-  /// leaves the queue or becomes a deletion.
+  /// leaves the queue or becomes a deletion. What was noted at an earlier removal may still arrive, too.
   let expectLateWrites: SQL
   /// Puts a pending write behind all others.
   let moveToEnd: SQL
@@ -282,7 +282,8 @@ final class Table: Sendable {
       SELECT \(number), \(Parameter.id), group_concat(version), \(Parameter.time) FROM (
         SELECT \(Table.tried(with: "(SELECT body FROM \(entities) WHERE id = \(Parameter.id))"))
           AS version FROM pending WHERE \(isEntity)
-        UNION ALL SELECT version FROM unanswered WHERE \(isEntity) AND version <> 'null')
+        UNION ALL SELECT version FROM unanswered WHERE \(isEntity) AND version <> 'null'
+        UNION ALL SELECT sent FROM gone WHERE \(isEntity) AND length(sent) <= 1000000)
       HAVING count(version) > 0
       """)
     moveToEnd = SQL(

@@ -62,6 +62,17 @@ import Testing
     #expect(sent == [#"{"_id":"\#(id)","n":1}"#, direct])
   }
 
+  @Test("of what was sent before the entity was removed and saved again outlive the next removal")
+  func sentBeforeAnotherLife() throws {
+    let id = try removeUnanswered(1)
+    try storage.accept(id, nil)
+    try storage.save(#"{"_id":"\#(id)","n":2}"#)
+    _ = try storage.beginSending([try #require(try storage.write(id))])
+    #expect(try storage.remove(id, in: "c") == 1)
+    let sent = try storage.tombstone(of: id, in: "c")?.sent.map { String($0) } ?? []
+    #expect(Set(sent) == [#"{"_id":"\#(id)","n":1}"#, #"{"_id":"\#(id)","n":2}"#])
+  }
+
   @Test("a create that was never sent leaves none, nor does a confirmed one what may arrive")
   func unsent() throws {
     let id = try storage.save(#"{"n":1}"#)[0].id
