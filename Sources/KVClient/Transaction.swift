@@ -74,7 +74,8 @@ package final class Transaction: Sendable {
   package func update(
     _ query: Query, _ update: EntityUpdate, in store: DataStore
   ) throws(StoreError) -> UpdateResult {
-    try local.update(store.named(query), update, in: collection(of: store))
+    try local.update(
+      store.named(query), store.engine.limited(update), in: collection(of: store))
   }
 
   /// `.conflict` if something that was read has changed meanwhile: nothing is written then.

@@ -1,5 +1,6 @@
 import KVJSON
 import KVQuery
+import KVStorage
 import KVSync
 import KVWorlds
 import Testing
@@ -20,6 +21,34 @@ import Testing
     _ = try fixture.engine.pull(Query(), Call())
     #expect(try fixture.engine.pending(id).entity != nil)
     #expect(try fixture.local("n") == ["0", "1", "2"])
+  }
+
+  @Test(
+    "an update that would make more than the backend accepts is refused before anything is written")
+  func largeUpdate() throws {
+    let fixture = try TestEngine()
+    fixture.remote.limits.bytesPerEntity = 2_000
+    _ = try fixture.saveMany([["_id": "a", "n": 1], ["_id": "b", "n": 2]], .localThenNetwork)
+    let text = String(repeating: "x", count: 1_900)
+    let fits = try EntityUpdate(#"{"$set":{"text":"\#(text)"}}"#)
+    let update = try EntityUpdate(#"{"$set":{"text":"\#(text)\#(text)"}}"#)
+    let query = try Query(filter: #"{"_id":"b"}"#)
+    for policy in [
+      WritePolicy.forceLocal, .silentLocalThenNetwork, .localThenNetwork, .forceNetwork,
+    ] {
+      let options = fixture.options(write: policy)
+      let error = failure { _ = try fixture.engine.update(query, update, options: options) }
+      #expect(error?.kind == .tooLarge && error?.id == "b", "\(policy)")
+    }
+    let transaction = try fixture.storage.beginTransaction()
+    defer { transaction.close() }
+    let limited = fixture.engine.limited(update)
+    let inside = failure { _ = try transaction.update(query, limited, in: TestEngine.collection) }
+    #expect(inside?.kind == .tooLarge)
+    #expect(try fixture.engine.pendingCount() == 0)
+    #expect(fixture.backendValue("b", "text") == nil)
+    #expect(
+      try fixture.engine.update(query, fits, options: fixture.options()).value.modified == ["b"])
   }
 
   @Test("is sent again when it was corrected, or when somebody says so") func corrected() throws {

@@ -18,6 +18,9 @@ package struct EntityUpdate: Sendable {
   package let text: String
   /// The steps in the order of their paths; no path leads to, or into, another one's.
   private(set) var steps: [Step]
+  /// How many bytes an entity may have after the update; nil: any number. `apply` does not look at it: it stands here for
+  /// whoever stores the result.
+  package private(set) var maxBytes: Int?
 
   /// Throws `.json` or `.syntax` with the position in the text.
   /// No step may change the id of the format's records.
@@ -31,6 +34,13 @@ package struct EntityUpdate: Sendable {
     guard !keys.isEmpty else { return self }
     var update = self
     update.steps = steps.map { $0.renamed(by: keys) }
+    return update
+  }
+
+  /// The update whose results may have so many bytes.
+  package func limited(to maxBytes: Int?) -> EntityUpdate {
+    var update = self
+    update.maxBytes = maxBytes
     return update
   }
 

@@ -135,6 +135,7 @@ extension CollectionEngine {
     early: (UpdateResult) -> Void = { _ in }
   ) throws(StoreError) -> Answered<UpdateResult> {
     let policy = writePolicy(options)
+    let update = limited(update)
     if policy == .forceNetwork {
       return Answered(
         try DirectWriter(self, options.call).update(query, update, options: options), isLocal: false

@@ -124,8 +124,12 @@ package final class CollectionEngine: Sendable {
     guard size > RemoteLimits.bytesOfAnyEntity, let most = remote?.limits.bytesPerEntity,
       size > most
     else { return nil }
-    return StoreError(
-      .tooLarge, "The entity has \(size) bytes, and the backend accepts at most \(most).")
+    return .tooLarge(size, most: most)
+  }
+
+  /// The update, which refuses to make an entity that could be stored here, but never be sent.
+  package func limited(_ update: EntityUpdate) -> EntityUpdate {
+    update.limited(to: remote?.limits.bytesPerEntity)
   }
 
   /// Throws `.invalid` if the id could be stored here, but never be sent.

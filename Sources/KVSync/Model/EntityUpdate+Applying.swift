@@ -5,7 +5,8 @@ package import KVQuery
 extension EntityUpdate {
   /// A stored entity after the update, ready to be saved; nil if it stays as it is. `now`: milliseconds.
   ///
-  /// `.invalid`, with the entity's id, if the update does not fit it, or its result cannot be stored.
+  /// `.invalid`, with the entity's id, if the update does not fit it, or its result cannot be stored; `.tooLarge` if the
+  /// result exceeds the update's limit.
   package func applied(
     to body: [UInt8], _ now: Int64, format: RecordFormat = .default
   ) throws(StoreError) -> SavedEntity? {
@@ -37,7 +38,17 @@ extension EntityUpdate {
     guard outline.id?.hasSameBytes(as: id) ?? false else {
       throw StoreError(.invalid, "The id of an entity (\(format.idText)) cannot be changed.")
     }
+    if let maxBytes, changed.count > maxBytes {
+      throw .tooLarge(changed.count, most: maxBytes)
+    }
     return changed
+  }
+}
+
+extension StoreError {
+  /// The refusal of an entity that the backend would not accept.
+  static func tooLarge(_ size: Int, most: Int) -> StoreError {
+    StoreError(.tooLarge, "The entity has \(size) bytes, and the backend accepts at most \(most).")
   }
 }
 

@@ -294,13 +294,21 @@ def test_an_entity_is_refused_at_the_save_if_the_server_has_told_that_it_is_too_
                 ctx.save()
             ctx.rollback()
         notes.save({"_id": "small", "text": "x" * 1000})
+        notes.push()
+        for store in (notes, client.collection("notes", "network")):
+            with pytest.raises(kvstore.TooLargeError, match="at most 2048") as caught:
+                store.update({"_id": "small"}, {"$set": {"text": "x" * 4000}})
+            assert caught.value.id == "small"
+        notes.save({"_id": "next", "text": "x" * 1000})
         host = server.host
     # What was told once holds in the next run, without a server too.
     with open_client(host, directory) as client:
         notes = client.collection("notes")
         with pytest.raises(kvstore.TooLargeError), client.transaction() as changes:
             changes.save(notes, large)
-        assert {write.id for write in notes.pending} == {"first", "small"}
+        with pytest.raises(kvstore.TooLargeError), client.transaction() as changes:
+            changes.update(notes, {"_id": "next"}, {"$push": {"more": large}})
+        assert {write.id for write in notes.pending} == {"first", "next"}
 
 
 def test_the_longest_id_is_sent(online: kvstore.Client) -> None:
