@@ -81,6 +81,18 @@ import Testing
     }
   }
 
+  @Test("an empty array is no number in an index", arguments: [nil, #""de""#])
+  func nothing(collation: String?) throws {
+    try storage.createIndex(#"{"l":1}"#, collation: collation)
+    try storage.store(
+      #"{"_id":"none","l":[]}"#, #"{"_id":"seven","l":[7]}"#, #"{"_id":"b","l":["b"]}"#)
+    for test in [#"{"$gt":5}"#, #"{"$gte":5,"$lt":8}"#, #"{"$lt":8}"#] {
+      let filter = #"{"l":\#(test)}"#
+      #expect(try storage.explained(filter, "{}").indexes.count == 1)
+      #expect(try storage.find(filter, "{}") == [#"{"_id":"seven","l":[7]}"#], "\(test)")
+    }
+  }
+
   @Test("what an index with a collation is, can be read back") func listed() throws {
     try storage.createIndex(#"{"name":1}"#, collation: Self.loose)
     try storage.createIndex(

@@ -165,8 +165,10 @@ package final class IndexKeys: Sendable {
   }
 
   /// The key for a path inside an empty array, where a test looks at nothing, not even at a missing value. Behind all
-  /// texts and before all blobs that values have, where no test finds it.
-  private static let nothing = IndexValue.blob([])
+  /// texts, which are blobs in an index with a collation, and before all other blobs, where no test finds it.
+  private var nothing: IndexValue {
+    .blob(collation == nil ? [] : [RawValue.Kind.object.rawValue - 1])
+  }
 
   /// The different values at a path; nil if one cannot be in an index, or there are too many.
   private func values(_ root: RawValue?, _ path: Path) -> [IndexValue]? {
@@ -183,7 +185,7 @@ package final class IndexKeys: Sendable {
       return false
     }
     _ = try? RawValue.any(root, at: path.components[...], expanding: true, test)
-    return fits ? (values.isEmpty ? [IndexKeys.nothing] : values) : nil
+    return fits ? (values.isEmpty ? [nothing] : values) : nil
   }
 
   /// The only value at a path, itself nil if it is missing; nil if there may be several, because of an
