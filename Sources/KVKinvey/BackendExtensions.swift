@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVQuery
 internal import KVSync
 internal import KVTransport
 internal import Synchronization
@@ -39,6 +40,8 @@ final class BackendExtensions: Sendable {
   private let facts: Atomic<UInt8>
   /// 0: unknown.
   private let entityBytes = Atomic(0)
+  /// The version of the weights that it orders texts with; 0: it has not told.
+  private let collation = Atomic(0)
   /// 0: none was announced; -1: it was, and then refused.
   private let batch = Atomic(0)
   private let memory: BackendMemory
@@ -48,12 +51,18 @@ final class BackendExtensions: Sendable {
     self.memory = memory
     let remembered = memory.recall() ?? ""
     facts = Atomic(Facts(remembered).rawValue)
-    if let word = remembered.split(separator: " ").first(where: { $0.hasPrefix(Self.entityWord) }) {
-      entityBytes.store(Int(word.dropFirst(Self.entityWord.count)) ?? 0, ordering: .relaxed)
-    }
+    entityBytes.store(Self.number(after: Self.entityWord, in: remembered), ordering: .relaxed)
+    collation.store(Self.number(after: Self.collationWord, in: remembered), ordering: .relaxed)
   }
 
   private static let entityWord = "entity="
+  private static let collationWord = "collation="
+
+  /// The number that a word ends with; 0 if there is no such word.
+  private static func number(after prefix: String, in text: String) -> Int {
+    let word = text.split(separator: " ").first { $0.hasPrefix(prefix) }
+    return word.flatMap { Int($0.dropFirst(prefix.count)) } ?? 0
+  }
 
   private var known: Facts { Facts(rawValue: facts.load(ordering: .relaxed)) }
 
@@ -67,6 +76,11 @@ final class BackendExtensions: Sendable {
   var maxEntityBytes: Int? {
     let bytes = entityBytes.load(ordering: .relaxed)
     return bytes > 0 ? bytes : nil
+  }
+
+  /// Whether it orders texts by language as this library does.
+  var comparesByLanguage: Bool {
+    collation.load(ordering: .relaxed) == Query.collationVersion
   }
 
   /// How many writes a batch may have; 1: batches are not supported.
@@ -85,8 +99,9 @@ final class BackendExtensions: Sendable {
     if let most = head["X-Kvstored-Max-Entity"].flatMap({ Int($0) }),
       most >= RemoteLimits.bytesOfAnyEntity
     {
-      note(maxEntityBytes: most)
+      note(most, in: entityBytes)
     }
+    if let version = Self.collation(of: head) { note(version, in: collation) }
     let keepsTokens = head["X-Kvstored-Write-Tokens"] != nil
     if keepsTokens { shown.insert(.tokens) }
     if let text = head["X-Kvstored-Batch"], let count = Int(text), count > 1 {
@@ -109,8 +124,23 @@ final class BackendExtensions: Sendable {
       learn(.conditions, [])
     } else if isStored, Provenance.isMarked(head), head["X-Kvstored-Batch"] == nil {
       learn([], [.conditions, .tokens])
-      note(maxEntityBytes: 0)
+      note(0, in: entityBytes)
+      note(0, in: collation)
     }
+  }
+
+  /// Whether the answer to a query with an order by language shows that the backend does not order texts as this library does: it
+  /// names other weights, or none, or refuses the words.
+  func refutesOrder(_ head: HTTPHead) -> Bool {
+    guard head.isSuccess || head.status == 400, !isForeign(head),
+      Self.collation(of: head) != Query.collationVersion
+    else { return false }
+    note(Self.collation(of: head) ?? 0, in: collation)
+    return true
+  }
+
+  private static func collation(of head: HTTPHead) -> Int? {
+    head["X-Kvstored-Collation"].flatMap { Int($0) }
   }
 
   /// Batches were announced, and are refused all the same: perhaps by a proxy.
@@ -126,10 +156,10 @@ final class BackendExtensions: Sendable {
     }
   }
 
-  private func note(maxEntityBytes: Int) {
-    guard entityBytes.load(ordering: .relaxed) != maxEntityBytes else { return }
+  private func note(_ number: Int, in fact: borrowing Atomic<Int>) {
+    guard fact.load(ordering: .relaxed) != number else { return }
     remembering.withLock { _ in
-      entityBytes.store(maxEntityBytes, ordering: .relaxed)
+      fact.store(number, ordering: .relaxed)
       remember()
     }
   }
@@ -137,7 +167,12 @@ final class BackendExtensions: Sendable {
   /// Called with the lock of `remembering`.
   private func remember() {
     var words = known.text.isEmpty ? [] : [known.text]
-    if let maxEntityBytes { words.append(Self.entityWord + String(maxEntityBytes)) }
+    for (word, fact) in [
+      (Self.entityWord, maxEntityBytes ?? 0),
+      (Self.collationWord, collation.load(ordering: .relaxed)),
+    ] where fact > 0 {
+      words.append(word + String(fact))
+    }
     memory.remember(words.joined(separator: " "))
   }
 }

@@ -14,10 +14,12 @@ extension KinveyRemote {
       "reduce": .string(wanted.reduce),
     ]
     if query.filter != .everything { body["condition"] = .object(condition(query)) }
+    if let collation = wanted.collation { body["collation"] = collation }
     let url = service.endpoint.url(.data, [collection, "_group"])
     let answer = try service.exchange(
       "POST", url, body: .bytes(JSONValue.object(body).bytes),
-      as: try service.userOrAppCredentials(), for: .groups, call: call)
+      as: try service.userOrAppCredentials(), for: .groups,
+      isCollated: wanted.collation != nil || !query.isRemote, call: call)
     var groups: [JSONObject] = []
     do throws(JSONError) {
       try answer.body.withBorrowedBytes { bytes throws(JSONError) in

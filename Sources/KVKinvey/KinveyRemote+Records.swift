@@ -17,12 +17,13 @@ extension KinveyRemote {
 
   /// Reads an array of entities, and hands them over in batches.
   func records(
-    _ url: String, _ call: Call, receive: (RecordBatch) throws(StoreError) -> Void
+    _ url: String, isCollated: Bool, _ call: Call,
+    receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     var splitter = ArraySplitter(allowsStrings: true)
     var count = 0
     var bytes = 0
-    let head = try stream(url, call, headers: [Self.namesDamaged]) {
+    let head = try stream(url, call, headers: [Self.namesDamaged], isCollated: isCollated) {
       (head, piece) throws(StoreError) in
       bytes += piece.count
       do throws(JSONError) { try splitter.append(piece) } catch {

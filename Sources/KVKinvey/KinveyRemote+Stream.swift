@@ -12,9 +12,9 @@ extension KinveyRemote {
   }
 
   /// Reads a body in pieces, each with the head of the answer. The body of an error goes into the error instead. `headers`: of this
-  /// request alone.
+  /// request alone. `isCollated`: it has an order by language.
   func stream(
-    _ url: String, _ call: Call, headers more: [HTTPHeader] = [],
+    _ url: String, _ call: Call, headers more: [HTTPHeader] = [], isCollated: Bool = false,
     receive: (HTTPHead, UnsafeRawBufferPointer) throws(StoreError) -> Void
   ) throws(StoreError) -> HTTPHead {
     let headers = try service.headers(try service.userOrAppCredentials(), call)
@@ -38,7 +38,12 @@ extension KinveyRemote {
           call.counted?.expect(count)
         }
         hasCount = true
-        do throws(StoreError) { try service.check(head) } catch { throw .receiver(error) }
+        do throws(StoreError) {
+          try service.check(head)
+          if isCollated { try service.checkOrder(of: head) }
+        } catch {
+          throw .receiver(error)
+        }
         call.progress.add(piece.count, of: head.bodyBytes)
         do throws(StoreError) { try receive(head, piece) } catch { throw .receiver(error) }
       }
@@ -51,6 +56,7 @@ extension KinveyRemote {
       }
     }
     service.extensions.observe(head)
+    if isCollated { try service.checkOrder(of: head) }
     guard head.isSuccess else {
       throw KinveyErrors.error(head, errorBody, hiding: headers.secrets)
     }

@@ -15,6 +15,7 @@ package final class KinveyRemote: IDPagedRemote {
 
   package var keepsConditions: Bool { service.extensions.keepsConditions }
   package var keepsTokens: Bool { service.extensions.keepsTokens }
+  package var comparesByLanguage: Bool { service.extensions.comparesByLanguage }
 
   package var limits: RemoteLimits {
     var limits = RemoteLimits()
@@ -36,7 +37,7 @@ package final class KinveyRemote: IDPagedRemote {
     receive: (RecordBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer {
     let url = service.endpoint.url(.data, [collection], query: items(of: query))
-    let answer = try records(url, call, receive: receive)
+    let answer = try records(url, isCollated: !query.isRemote, call, receive: receive)
     // Whoever asks for certain ids wants to know what there is of these.
     if answer.lacksDamaged, query.namedIDs != nil {
       throw StoreError(.server, "The backend's copy of a requested entity is damaged.")
@@ -91,7 +92,7 @@ package final class KinveyRemote: IDPagedRemote {
     let items = filterItems(of: query)
     let url = service.endpoint.url(.data, [collection, "_count"], query: items)
     let answer = try service.exchange(
-      "GET", url, as: try service.userOrAppCredentials(), call: call)
+      "GET", url, as: try service.userOrAppCredentials(), isCollated: !query.isRemote, call: call)
     return CountAnswer(count: try answer.count(), startedAt: answer.head.requestStart)
   }
 

@@ -81,16 +81,27 @@ package final class KinveyService: Sendable {
     )
   }
 
+  /// Throws `.unsupported` if the answer to a query with an order by language shows that another server has answered than ours, or
+  /// one with other weights.
+  func checkOrder(of head: HTTPHead) throws(StoreError) {
+    guard extensions.refutesOrder(head) else { return }
+    var error = StoreError(.unsupported, "The backend has another order by language, or none.")
+    error.answer = StoreError.ServerAnswer(status: head.status)
+    throw error
+  }
+
   /// Sends one request and returns its answer, which has a status of success and is no larger than its kind allows.
-  /// Whether it is the backend's shows in its form: see `Provenance`.
+  /// Whether it is the backend's shows in its form: see `Provenance`. `isCollated`: the request has an order by language.
   func exchange(
     _ method: String, _ url: String, body: HTTPBody? = nil, as credentials: KinveyCredentials,
-    if condition: RemoteCondition = .none, for answer: AnswerKind = .short, call: Call
+    if condition: RemoteCondition = .none, for answer: AnswerKind = .short,
+    isCollated: Bool = false, call: Call
   ) throws(StoreError) -> HTTPResponse {
     let headers = try headers(credentials, call)
     let request = request(method, url, headers: headers, body: body, for: answer).with(condition)
     let response = try transport.exchange(request, for: call)
     extensions.observe(response.head)
+    if isCollated { try checkOrder(of: response.head) }
     guard response.head.isSuccess else {
       throw KinveyErrors.error(response.head, response.body, hiding: headers.secrets)
     }

@@ -85,6 +85,9 @@ def disagreement(case: Case, pivot: str, name: str, store: kvstore.Store[Any]) -
         first = next(n for n in range(len(wanted)) if found[n] != wanted[n])
         pair = [case.texts[order[first]] for order in (found, wanted)]
         return f"{name} has {pair[0]!r} where ICU has {pair[1]!r}"
+    query = kvstore.Query(sort={"a": 1}, skip=7, limit=20, collation=case.collation)
+    if (page := [int(entity["_id"]) for entity in store.find(query)]) != wanted[7:27]:
+        return f"{name} has the page {page} where ICU has {wanted[7:27]}"
     for operator, holds in (("$eq", (0,)), ("$lt", (-1,)), ("$gte", (0, 1))):
         query = kvstore.Query({"a": {operator: pivot}}, collation=case.collation)
         selected = {entity["a"] for entity in store.find(query)}

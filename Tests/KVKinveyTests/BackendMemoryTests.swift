@@ -68,6 +68,57 @@ import Testing
     #expect(forgotten == "marks")
   }
 
+  @Test("is the order by language, which is asked for only where it is the same") func collation()
+    throws
+  {
+    let query = try Query(
+      filter: #"{"a":"x"}"#, modifiers: #"{"sort":{"a":1},"collation":"de","limit":5}"#)
+    func header(_ version: Int) -> [(name: String, value: String)] {
+      Self.marks + [("X-Kvstored-Collation", String(version))]
+    }
+    var handed = 0
+    func find(_ backend: Backend) throws -> ReadAnswer {
+      try backend.remote.find(query, in: "notes", call: Call()) { handed += $0.count }
+    }
+    let server = ScriptedReply(200, headers: header(Query.collationVersion), #"[{"_id":"a"}]"#)
+    let noted = try memory(nil, server) { backend in
+      #expect(!backend.remote.comparesByLanguage)
+      _ = try backend.remote.read()
+      #expect(backend.remote.comparesByLanguage)
+      _ = try find(backend)
+      #expect(handed == 1)
+    }
+    #expect(noted == "marks collation=\(Query.collationVersion)")
+    // Another version of the server has taken its place, or an older one, which refuses the word, or ignores it.
+    let refusal = #"{"error":"InvalidQuerySyntax","description":"","debug":""}"#
+    for (reply, left) in [
+      (ScriptedReply(200, headers: header(7), #"[{"_id":"a"}]"#), "marks collation=7"),
+      (ScriptedReply(200, headers: Self.marks, #"[{"_id":"a"}]"#), "marks"),
+      (ScriptedReply(400, headers: Self.marks, refusal), "marks"),
+    ] {
+      let forgotten = try memory(noted, reply) { backend in
+        #expect(backend.remote.comparesByLanguage)
+        #expect(
+          failure { () throws(StoreError) in
+            try backend.remote.find(query, in: "notes", call: Call()) { handed += $0.count }
+          }?.kind == .unsupported)
+        #expect(
+          failure { () throws(StoreError) in
+            try backend.remote.count(query, in: "notes", call: Call())
+          }?.kind == .unsupported)
+        #expect(!backend.remote.comparesByLanguage)
+      }
+      #expect(forgotten == left && handed == 1)
+    }
+    // What says nothing of it changes nothing: a user without rights, or somebody in between.
+    for reply in [ScriptedReply(403, headers: Self.marks, refusal), ScriptedReply(400, "no")] {
+      let kept = try memory(noted, reply) { backend in
+        #expect(throws: StoreError.self) { try find(backend) }
+      }
+      #expect(kept == noted)
+    }
+  }
+
   @Test("is forgotten when another backend answers in its place") func unlearning() throws {
     let reply = ScriptedReply(200, headers: Self.marks, #"{"_id":"a"}"#)
     let noted = try memory("marks conditions tokens later", reply) { backend in

@@ -271,6 +271,31 @@ import Testing
     }
   }
 
+  @Test("Groups with an order by language are those of a backend that has the same one")
+  func collatedGroups() throws {
+    let wanted = RemoteGroups(
+      keys: ["state"], initial: [:], reduce: "", collation: ["locale": "de", "ignoreCase": true])
+    let version = (name: "X-Kvstored-Collation", value: String(Query.collationVersion))
+    for headers in [[], [version]] {
+      try withBackend { _ in
+        ScriptedReply(200, headers: headers, #"[{"state":"MA"}]"#)
+      } run: { (backend: Backend) throws in
+        let groups = Result { () throws(StoreError) in
+          try backend.remote.group(wanted, of: Query(), in: "things", call: Call())
+        }
+        if headers.isEmpty {
+          #expect(groups.failure?.kind == .unsupported)
+        } else {
+          #expect(try groups.get() == [["state": "MA"]])
+        }
+        #expect(
+          try backend.request.text
+            == #"{"key":["state"],"initial":{},"reduce":"","collation":{"locale":"de","ignoreCase":true}}"#
+        )
+      }
+    }
+  }
+
   @Test("Groups that are none", arguments: ["{}", "[1]", #"[{"n":1},null]"#, "null"])
   func noGroups(answer: String) throws {
     try withBackend { _ in

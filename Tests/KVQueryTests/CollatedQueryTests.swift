@@ -166,6 +166,10 @@ import Testing
     let sorted = try Query(filter: nil, modifiers: #"{"sort":{"a":1},"collation":"de"}"#)
     #expect(!sorted.isRemote)
     #expect(sorted.remoteSuperset.text == "{}")
+    // Our server is asked for all of it.
+    #expect(query.isRemote(withCollations: true) && sorted.isRemote(withCollations: true))
+    let members = try Query(format: "a > b", modifiers: #"{"collation":"de"}"#)
+    #expect(!members.isRemote(withCollations: true))
   }
 
   @Test("a query that was read lately is another one with another order") func shared() throws {

@@ -122,6 +122,34 @@ import Testing
     #expect(shelf.asked == [query.text])
   }
 
+  @Test("in an order by language are the backend's where it has the same one, and the same here")
+  func ordersByLanguage() throws {
+    let names = ["Zoe", "Ärger", "anna", "ärger", "Öl", "zon"]
+    let entities = names.enumerated().map { #"{"_id":"\#($0.offset)","name":"\#($0.element)"}"# }
+    let query = try Query(
+      filter: #"{"name":{"$lt":"zom"}}"#,
+      modifiers: #"{"sort":{"name":1},"skip":1,"limit":2,"collation":"de"}"#)
+    let expected = #"[{"_id":"3","name":"ärger"},{"_id":"1","name":"Ärger"}]"#
+    for (knows, refuses) in [(false, false), (true, false), (true, true)] {
+      let shelf = Shelf(entities, knowsCollations: knows)
+      shelf.refusesCollations = refuses
+      #expect(try find(query, on: shelf) == expected)
+      #expect(shelf.asked == (knows && !refuses ? [query.text] : ["{}"]))
+      let remote = LocalFilteringRemote(shelf)
+      #expect(remote.isAnsweredWhole(query) == knows)
+      #expect(try remote.count(query.selection, in: "c", call: Call()).count == 5)
+      // Pages and deltas of a pull are not left to it, nor is what is to be removed.
+      #expect(
+        try remote.changes(of: query, since: BackendMoment("x"), in: "c", call: Call()) { _ in }
+          == nil)
+      var read = 0
+      try remote.each(of: query, in: "c", call: Call()) { _ in read += 1 }
+      #expect(read == 5)
+      #expect(try remote.remove(query.selection, in: "c", call: Call()) == 5)
+      #expect(try find(Query(), on: shelf) == #"[{"_id":"5","name":"zon"}]"#)
+    }
+  }
+
   private func find(_ query: Query, on shelf: Shelf) throws -> String {
     var texts: [String] = []
     _ = try LocalFilteringRemote(shelf).find(query, in: "c", call: Call()) { batch in
@@ -142,15 +170,24 @@ private final class Shelf: IDPagedRemote {
   /// An entity that finds leave out, and say so.
   private let damaged: String?
 
-  init(_ entities: [String], damaged: String? = nil) {
+  /// Whether it says that it orders by language.
+  let comparesByLanguage: Bool
+  /// Whether it turns out not to.
+  nonisolated(unsafe) var refusesCollations = false
+
+  init(_ entities: [String], damaged: String? = nil, knowsCollations: Bool = false) {
     self.damaged = damaged
+    comparesByLanguage = knowsCollations
     state = Monitor(State(entities: entities.map { Array($0.utf8) }))
   }
 
   var asked: [String] { state.withLock { $0.asked } }
 
   private func selected(_ query: Query) throws(StoreError) -> [[UInt8]] {
-    #expect(query.isRemote)
+    #expect(query.isRemote(withCollations: comparesByLanguage))
+    guard query.isRemote || !refusesCollations else {
+      throw StoreError(.unsupported, "It has another order.")
+    }
     let matcher = Matcher(query.filter)
     let entities = state.withLock { state in
       state.asked.append(query.text)

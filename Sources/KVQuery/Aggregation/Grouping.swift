@@ -81,6 +81,9 @@ package struct Grouping: Sendable, Equatable {
   /// Whether texts that are equal in an order by language make one group.
   package var isCollated: Bool { collation != nil }
 
+  /// The order of the keys' texts, as the member `collation` has it; nil: by code point.
+  package var collationJSON: JSONValue? { collation?.json }
+
   /// The same with the order of a language, as the member `collation` has it.
   package func collated(by collation: JSONValue) throws(QueryError) -> Grouping {
     var grouping = self

@@ -1,10 +1,15 @@
+internal import KVCollation
+
 extension Predicate {
   /// Whether MongoDB's language has a form for it.
-  package var isRemote: Bool {
+  package var isRemote: Bool { isRemote(withCollations: false) }
+
+  fileprivate func isRemote(withCollations: Bool) -> Bool {
     switch self {
     case .everything, .nothing: true
-    case .field(_, let tests): tests.allSatisfy(\.isRemote)
-    case .and(let parts), .or(let parts), .nor(let parts): parts.allSatisfy(\.isRemote)
+    case .field(_, let tests): tests.allSatisfy { $0.isRemote(withCollations: withCollations) }
+    case .and(let parts), .or(let parts), .nor(let parts):
+      parts.allSatisfy { $0.isRemote(withCollations: withCollations) }
     // MongoDB's `$text` needs an index there, and stems: it would find something else.
     case .text, .comparison: false
     }
@@ -35,13 +40,15 @@ extension Predicate {
 
 extension Test {
   /// Whether a test can be said in the backend's language.
-  fileprivate var isRemote: Bool {
+  fileprivate var isRemote: Bool { isRemote(withCollations: false) }
+
+  fileprivate func isRemote(withCollations: Bool) -> Bool {
     switch self {
-    // No backend but our server has orders by language.
-    case .text, .collated: false
+    case .text: false
+    case .collated(_, let test): withCollations && test.isRemote
     case .not(let tests), .allElements(let tests), .elementValue(let tests):
-      tests.allSatisfy(\.isRemote)
-    case .element(let predicate): predicate.isRemote
+      tests.allSatisfy { $0.isRemote(withCollations: withCollations) }
+    case .element(let predicate): predicate.isRemote(withCollations: withCollations)
     default: true
     }
   }
@@ -49,9 +56,16 @@ extension Test {
 
 extension Query {
   /// Whether a backend can answer it whole, but for what is computed.
-  package var isRemote: Bool {
-    filter.isRemote && sort.allSatisfy { $0.meta == nil && $0.collation == nil }
+  package var isRemote: Bool { isRemote(withCollations: false) }
+
+  /// The same for a backend that knows orders by language, as only our server does.
+  package func isRemote(withCollations: Bool) -> Bool {
+    filter.isRemote(withCollations: withCollations)
+      && sort.allSatisfy { $0.meta == nil && (withCollations || $0.collation == nil) }
   }
+
+  /// The version of the weights that orders by language have here. A backend with another one has other orders.
+  package static var collationVersion: Int { Int(Collation.version) }
 
   /// The query to send to a backend when `isRemote` is false: everything the query may select, whole and in
   /// no order. The filter, order, page and projection are then applied locally.

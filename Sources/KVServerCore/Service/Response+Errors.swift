@@ -29,6 +29,7 @@ extension Response {
     headers.append(("X-Kinvey-API-Version", String(call.apiVersion)))
     headers.append(Service.batchHeader)
     headers.append(Service.tokensHeader)
+    headers.append(Service.collationHeader)
     headers.append(("X-Kvstored-Max-Entity", String(maxEntityBytes)))
   }
 }

@@ -11,6 +11,11 @@ extension Service {
     name: "X-Kvstored-Write-Tokens", value: String(WriteToken.minDays)
   )
 
+  /// The version of the weights of orders by language: clients with the same ones leave `$collation` to the server.
+  static let collationHeader = (
+    name: "X-Kvstored-Collation", value: String(Query.collationVersion)
+  )
+
   func collection(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
     switch call.request.method {

@@ -59,12 +59,14 @@ struct BackendReader {
   private func groupRemotely(
     _ grouping: Grouping, _ query: Query
   ) throws(StoreError) -> [JSONObject]? {
-    // The protocol has no word for equal texts of a language.
-    guard query.isRemote, !grouping.isCollated, let form = RemoteGrouping(grouping),
-      try unsentIds().isEmpty
+    // The protocol has no word for equal texts of a language; only our server has one.
+    guard remote.isAnsweredWhole(query),
+      grouping.collationJSON == nil || remote.comparesByLanguage,
+      let form = RemoteGrouping(grouping), try unsentIds().isEmpty
     else { return nil }
     let script = RemoteGroups(
-      keys: grouping.keys.map(\.text), initial: form.initial, reduce: form.reduce)
+      keys: grouping.keys.map(\.text), initial: form.initial, reduce: form.reduce,
+      collation: grouping.collationJSON)
     do throws(StoreError) {
       return form.results(try remote.group(script, of: query.selection, in: collection, call: call))
     } catch {

@@ -19,6 +19,7 @@ package final class LocalFilteringRemote: Remote {
   package func check(condition: Predicate, in collection: String) throws(StoreError) {
     try remote.check(condition: condition, in: collection)
   }
+  package var comparesByLanguage: Bool { remote.comparesByLanguage }
   package var sendsDifferences: Bool { remote.sendsDifferences }
   package var hasOneQueue: Bool { remote.hasOneQueue }
   package var removesByReading: Bool { remote.removesByReading }
@@ -35,7 +36,24 @@ package final class LocalFilteringRemote: Remote {
 
   private func remoteForm(of query: Query, in collection: String) -> RemoteForm {
     if let named = longIDList(of: query, in: collection) { return .ids(named) }
-    return query.isRemote ? .whole : .superset
+    return isAnsweredWhole(query) ? .whole : .superset
+  }
+
+  /// Whether the backend can answer a query, as far as is known, if it does not name too many ids.
+  package func isAnsweredWhole(_ query: Query) -> Bool {
+    query.isRemote(withCollations: comparesByLanguage)
+  }
+
+  /// Asks the backend for a whole query; as if it could not answer it, if it turns out to have another order by language than
+  /// its earlier answers said: another server may stand in its place.
+  private func whole<R>(
+    _ query: Query, _ request: () throws(StoreError) -> R,
+    otherwise finish: () throws(StoreError) -> R
+  ) throws(StoreError) -> R {
+    do throws(StoreError) { return try request() } catch {
+      guard error.kind == .unsupported, !query.isRemote else { throw error }
+      return try finish()
+    }
   }
 
   package func find(
@@ -44,22 +62,34 @@ package final class LocalFilteringRemote: Remote {
   ) throws(StoreError) -> ReadAnswer {
     switch remoteForm(of: query, in: collection) {
     case .whole:
-      if !query.computed.isEmpty {
-        return try findComputing(query, in: collection, call: call, receive: receive)
-      }
-      return try remote.find(query, in: collection, call: call) { (batch) throws(StoreError) in
-        try receive(batch.checked())
+      return try whole(query) { () throws(StoreError) in
+        if !query.computed.isEmpty {
+          return try findComputing(query, in: collection, call: call, receive: receive)
+        }
+        return try remote.find(query, in: collection, call: call) { (batch) throws(StoreError) in
+          try receive(batch.checked())
+        }
+      } otherwise: { () throws(StoreError) in
+        try findSelecting(query, in: collection, call: call, receive: receive)
       }
     case .ids(let named) where query.isUnordered:
       return try find(named, of: query, in: collection, call: call, receive: receive)
     case .ids, .superset:
-      let format = format(of: collection)
-      let selected = try select(query, in: collection, call: call)
-      try RecordBatch.lend(
-        query.of(format).shown(selected.entities).jsonArray(or: StoreError.noMemory), format,
-        deletions: selected.deletions, to: receive)
-      return selected.answer
+      return try findSelecting(query, in: collection, call: call, receive: receive)
     }
+  }
+
+  /// What the backend sends is selected and ordered here.
+  private func findSelecting(
+    _ query: Query, in collection: String, call: Call,
+    receive: (RecordBatch) throws(StoreError) -> Void
+  ) throws(StoreError) -> ReadAnswer {
+    let format = format(of: collection)
+    let selected = try select(query, in: collection, call: call)
+    try RecordBatch.lend(
+      query.of(format).shown(selected.entities).jsonArray(or: StoreError.noMemory), format,
+      deletions: selected.deletions, to: receive)
+    return selected.answer
   }
 
   /// The backend selects and orders; what is computed of its records is added here.
@@ -91,12 +121,13 @@ package final class LocalFilteringRemote: Remote {
     }
   }
 
-  /// What the backend tells of a superset, or of ids, says too little: an entity may have left the query in it.
+  /// What the backend tells of a superset, or of ids, says too little: an entity may have left the query in it. So does what it
+  /// tells of an order by language, whose weights may have been others at that moment.
   package func changes(
     of query: Query, since: BackendMoment, in collection: String, call: Call,
     receive: (ChangeBatch) throws(StoreError) -> Void
   ) throws(StoreError) -> ReadAnswer? {
-    guard case .whole = remoteForm(of: query, in: collection) else { return nil }
+    guard query.isRemote, longIDList(of: query, in: collection) == nil else { return nil }
     return try remote.changes(of: query, since: since, in: collection, call: call) {
       (batch) throws(StoreError) in
       if case .saved(let records) = batch { return try receive(.saved(records.checked())) }
@@ -152,20 +183,30 @@ package final class LocalFilteringRemote: Remote {
     _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> CountAnswer {
     switch remoteForm(of: query, in: collection) {
-    case .whole: return try remote.count(query, in: collection, call: call)
+    case .whole:
+      return try whole(query) { () throws(StoreError) in
+        try remote.count(query, in: collection, call: call)
+      } otherwise: { () throws(StoreError) in
+        try countSelecting(query, in: collection, call: call)
+      }
     case .ids(let named) where named.isExact:
       return try count(named.ids, in: collection, call: call)
-    case .ids, .superset:
-      let selected = try select(query, in: collection, call: call)
-      return CountAnswer(count: selected.entities.count, startedAt: selected.answer.startedAt)
+    case .ids, .superset: return try countSelecting(query, in: collection, call: call)
     }
+  }
+
+  private func countSelecting(
+    _ query: Query, in collection: String, call: Call
+  ) throws(StoreError) -> CountAnswer {
+    let selected = try select(query, in: collection, call: call)
+    return CountAnswer(count: selected.entities.count, startedAt: selected.answer.startedAt)
   }
 
   /// What the backend groups must be what the query selects: `each` is for the others.
   package func group(
     _ wanted: RemoteGroups, of query: Query, in collection: String, call: Call
   ) throws(StoreError) -> [JSONObject] {
-    guard query.isRemote else {
+    guard isAnsweredWhole(query) else {
       throw StoreError(.unsupported, "No backend supports this query.")
     }
     return try remote.group(wanted, of: query, in: collection, call: call)
@@ -175,10 +216,12 @@ package final class LocalFilteringRemote: Remote {
     _ query: Query, in collection: String, call: Call
   ) throws(StoreError) -> Int {
     switch remoteForm(of: query, in: collection) {
-    case .whole: return try remote.remove(query, in: collection, call: call)
+    // What another order selects there would be gone before the answer says which one it is.
+    case .whole where query.isRemote:
+      return try remote.remove(query, in: collection, call: call)
     case .ids(let named) where named.isExact:
       return try remove(named.ids, in: collection, call: call)
-    case .ids, .superset:
+    case .whole, .ids, .superset:
       let format = format(of: collection)
       let selected = try select(query, in: collection, call: call).entities
       return try remove(selected.compactMap { format.key(of: $0) }, in: collection, call: call)

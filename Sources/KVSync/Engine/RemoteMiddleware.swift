@@ -33,6 +33,7 @@ extension RemoteMiddleware {
   package func check(condition: Predicate, in collection: String) throws(StoreError) {
     try remote.check(condition: condition, in: collection)
   }
+  package var comparesByLanguage: Bool { remote.comparesByLanguage }
   package var sendsDifferences: Bool { remote.sendsDifferences }
   package var hasOneQueue: Bool { remote.hasOneQueue }
   package var removesByReading: Bool { remote.removesByReading }

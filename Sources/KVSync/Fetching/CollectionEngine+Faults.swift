@@ -13,9 +13,9 @@ extension CollectionEngine {
   func listsFirst(
     _ request: ResultsRequest, _ query: Query, as form: RecordForm, options: CallOptions
   ) throws(StoreError) -> Bool {
-    guard request.returnsFaults ?? (local == nil), query.isRemote, query.namedIDs == nil else {
-      return false
-    }
+    guard request.returnsFaults ?? (local == nil), remote?.isAnsweredWhole(query) ?? query.isRemote,
+      query.namedIDs == nil
+    else { return false }
     if case .body = form, let limit = query.limit, limit <= request.batchSize { return false }
     guard let local, !query.isPaged else { return true }
     // Writes that wait have places in the order that only the local data tell.

@@ -29,6 +29,11 @@ package protocol Remote: AnyObject, Sendable {
   /// Throws `.unsupported` if a write cannot demand this filter of a record.
   func check(condition: Predicate, in collection: String) throws(StoreError)
 
+  /// Whether it is known to compare and order texts by language, with the weights that are used here: see
+  /// `Query.isRemote(withCollations:)`. Should an answer show that it no longer does, a read fails with `.unsupported` before
+  /// anything was handed over.
+  var comparesByLanguage: Bool { get }
+
   /// Whether updates need to have what they started from, because only the difference is sent.
   var sendsDifferences: Bool { get }
 
@@ -43,7 +48,7 @@ package protocol Remote: AnyObject, Sendable {
   // MARK: Reading
 
   /// Reads what a query selects: its filter, order, skip and limit, and the members that its fields name. Only
-  /// asked what `Query.isRemote` says a backend may know; one that does not know it all the same fails with
+  /// asked what `Query.isRemote(withCollations:)` says a backend may know; one that does not know it all the same fails with
   /// `.unsupported`.
   func find(
     _ query: Query, in collection: String, call: Call,
@@ -115,6 +120,7 @@ extension Remote {
   package var keepsTokens: Bool { false }
   package var evaluatesConditions: Bool { false }
   package func check(condition: Predicate, in collection: String) throws(StoreError) {}
+  package var comparesByLanguage: Bool { false }
   package var sendsDifferences: Bool { false }
   package var hasOneQueue: Bool { false }
   package var removesByReading: Bool { false }
@@ -173,11 +179,16 @@ package struct RemoteGroups: Sendable, Equatable {
   package var initial: JSONObject
   /// JavaScript: `function(doc, out) { … }`.
   package var reduce: String
+  /// The order by language in which equal texts are one group, for a backend that compares by language; nil: by code point.
+  package var collation: JSONValue?
 
-  package init(keys: [String], initial: JSONObject, reduce: String) {
+  package init(
+    keys: [String], initial: JSONObject, reduce: String, collation: JSONValue? = nil
+  ) {
     self.keys = keys
     self.initial = initial
     self.reduce = reduce
+    self.collation = collation
   }
 }
 

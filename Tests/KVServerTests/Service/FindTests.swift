@@ -80,6 +80,8 @@ import Testing
       #expect(try server.send(as: ana, "GET", query(path, filter)).ids == ["2", "4", "5"])
       let count = try server.send(as: ana, "GET", query(path + "/_count", filter))
       #expect(count.json["count"] == .int(3))
+      // By this a client knows that it may send such queries.
+      #expect(count.headers["x-kvstored-collation"] == Service.collationHeader.value)
     }
     for sort in [#"{"name":{"$collation":"xx"}}"#, #"{"name":{"$collation":"de","$x":1}}"#] {
       #expect(try server.send(as: ana, "GET", target(path, [("sort", sort)])).status == 400)

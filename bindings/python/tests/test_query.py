@@ -75,6 +75,30 @@ def test_a_query_sorts_and_compares_as_a_language_does(notes: kvstore.Store) -> 
         notes.create_index({"name": {"$collation": "de"}})  # type: ignore[dict-item]
 
 
+def test_orders_by_language_are_the_same_from_the_network(
+    online: kvstore.Client, unique: str
+) -> None:
+    names = ["Zoe", "Ärger", "anna", "ärger", "Öl", "zon"]
+    synced, network = online.collection(unique), online.collection(unique, "network")
+    synced.save_many({"_id": str(number), "name": name} for number, name in enumerate(names))
+    synced.push()
+    low = kvstore.Query({"name": {"$lt": "zom"}}, collation="de")
+    page = kvstore.Query(low.to_dict()["filter"], sort={"name": 1}, skip=1, limit=3, collation="de")
+    loose = {"locale": "de", "ignoreCase": True, "ignoreAccents": True}
+    for store in (synced, network):
+        assert [found["name"] for found in store.find(page)] == ["ärger", "Ärger", "Öl"]
+        assert store.count(low) == 5
+        groups = store.group(["name"], {"n": "count"}, low, collation=loose)
+        assert [(group["name"], group["n"]) for group in groups] == [
+            ("anna", 1),
+            ("Ärger", 2),
+            ("Öl", 1),
+            ("Zoe", 1),
+        ]
+    assert network.remove(low) == 5
+    assert [found["name"] for found in network.find()] == ["zon"]
+
+
 def test_a_bad_filter_is_refused_when_it_is_made() -> None:
     with pytest.raises(kvstore.InvalidError):
         kvstore.Query({"a": {"$noSuchOperator": 1}})
