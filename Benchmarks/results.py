@@ -9,13 +9,15 @@ from tools import Row, build, limit_row, output_of, ratio_row, scratch
 
 ROUNDS = 5
 SAVES = 15
+ICU = "json_extract(), sort keys of ICU"
+ICU_INDEX = "an index of ICU's sort keys, prepared"
 STEPPING = "stepping through the same index, prepared"
 
 
 def rows() -> list[Row]:
     """All rows of this file."""
     sources = ("data.c", "raw.c", "ours.c", "results.c")
-    program = build("results", *sources, libraries=("kvstore", "sqlite3", "m"))
+    program = build("results", *sources, libraries=("kvstore", "sqlite3", "icui18n", "icuuc", "m"))
     cities = load_cities()
     with scratch("results") as directory:
         lines = directory / "cities"
@@ -47,6 +49,8 @@ def rows() -> list[Row]:
             None,
         ),
         ratio("the page at 234,800", "end", "a covering index", 0.8),
+        ratio(f"{many} sorted by name as Swedish has it, no index", "swedish", ICU, 0.8),
+        ratio("100 cities by name from a letter on, German, indexed", "german", ICU_INDEX, 0.6),
         ratio("a record by its position, at random", "position", "by primary key", 0.5),
         ratio("the save of a context, 1,000 changed objects", "save", "kv_store_save_many", 0.8),
         limit_row("peak memory of scrolling", "MB", peaks, 16, [0.0], "the open library"),

@@ -5,8 +5,8 @@
  *   results save DIRECTORY ROUNDS   prints "save ours RATE" of contexts' saves and "save raw RATE" of kv_store_save_many
  *   results memory DIRECTORY        scrolls through everything; prints how many KiB more that took at its peak
  *
- * The raw side has the same table, prepared statements and an index that covers order and ties. Both sides have to come to
- * the same sums. */
+ * The raw side has the same table, prepared statements and an index that covers order and ties; orders by language are those of ICU,
+ * by its sort keys. Both sides have to come to the same sums. */
 #include "data.h"
 #include "ours.h"
 #include "raw.h"
@@ -15,13 +15,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unicode/ucol.h>
+#include <unicode/ustring.h>
 
-enum { PAGE = 100, FIRST_ROWS = 500, ENDS = 10, GETS = 20000, CHANGES = 1000 };
+enum { PAGE = 100, FIRST_ROWS = 500, LANGUAGE_PAGES = 500, ENDS = 10, GETS = 20000, CHANGES = 1000 };
 
 typedef struct sides {
   kv_client *client;
   kv_store *store;
   kv_query *ordered, *end;
+  kv_query *swedish, *german; /* all cities by name, without an index; a page, with one */
+  UCollator *collators[2];
   kv_results *single; /* of batches of one */
   raw_store raw;
   size_t count;
@@ -31,12 +35,15 @@ typedef struct sides {
 
 /* ---- ours ---- */
 
-static kv_query *query_of(const char *modifiers) {
+static kv_query *filter_of(const char *filter, const char *modifiers) {
   kv_query *query = NULL;
   kv_error *error = NULL;
-  must(kv_query_create(NULL, 0, modifiers, KV_NUL_TERMINATED, &query, &error), error);
+  size_t length = filter ? KV_NUL_TERMINATED : 0;
+  must(kv_query_create(filter, length, modifiers, KV_NUL_TERMINATED, &query, &error), error);
   return query;
 }
+
+static kv_query *query_of(const char *modifiers) { return filter_of(NULL, modifiers); }
 
 static size_t ours_find(sides *both, kv_query *query, size_t wanted) {
   kv_cursor *cursor = NULL;
@@ -85,6 +92,10 @@ static size_t ours_scroll(sides *both) {
   kv_results_close(results);
   return bytes;
 }
+
+static size_t ours_swedish(sides *both) { return ours_find(both, both->swedish, both->count); }
+
+static size_t ours_german(sides *both) { return ours_find(both, both->german, PAGE); }
 
 static size_t ours_end(sides *both) { return ours_find(both, both->end, PAGE); }
 
@@ -168,6 +179,35 @@ static size_t raw_pages(sides *both, sqlite3_stmt *statement) {
   return bytes;
 }
 
+/* The SQL functions sv_key(text) and de_key(text), which have a collator as data: ICU's sort key. */
+static void sort_key(sqlite3_context *context, int count, sqlite3_value **values) {
+  enum { LONGEST = 1024 };
+  UErrorCode status = U_ZERO_ERROR;
+  UChar text[LONGEST];
+  uint8_t key[8 * LONGEST];
+  int32_t length = 0;
+  (void)count;
+  u_strFromUTF8(text, LONGEST, &length, (const char *)sqlite3_value_text(values[0]),
+                sqlite3_value_bytes(values[0]), &status);
+  if (U_FAILURE(status)) raw_fail("a name", u_errorName(status));
+  const UCollator *collator = sqlite3_user_data(context);
+  int32_t bytes = ucol_getSortKey(collator, text, length, key, sizeof key);
+  sqlite3_result_blob(context, key, bytes, SQLITE_TRANSIENT);
+}
+
+static void add_languages(sides *both) {
+  const char *const names[2][2] = {{"sv", "sv_key"}, {"de", "de_key"}};
+  for (int i = 0; i < 2; i++) {
+    UErrorCode status = U_ZERO_ERROR;
+    both->collators[i] = ucol_open(names[i][0], &status);
+    ucol_setAttribute(both->collators[i], UCOL_NORMALIZATION_MODE, UCOL_ON, &status);
+    if (U_FAILURE(status)) raw_fail(names[i][0], u_errorName(status));
+    if (sqlite3_create_function(both->raw.db, names[i][1], 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                                both->collators[i], sort_key, NULL, NULL))
+      raw_fail(names[i][1], sqlite3_errmsg(both->raw.db));
+  }
+}
+
 static size_t raw_position(sides *both, sqlite3_stmt *statement) {
   return raw_body(statement, both->rows[data_random(&both->state) % both->count]);
 }
@@ -188,6 +228,11 @@ static const struct {
     {"end",
      "SELECT body FROM (SELECT n FROM " ORDERED " LIMIT 100 OFFSET 234800) JOIN entity USING (n)",
      ours_end, raw_read, ENDS},
+    {"swedish", "SELECT body FROM entity ORDER BY sv_key(json_extract(body,'$.name')),id", ours_swedish,
+     raw_read, 1},
+    {"german",
+     "SELECT body FROM entity INDEXED BY by_name WHERE german >= de_key('Ö') ORDER BY german,id LIMIT 100",
+     ours_german, raw_read, LANGUAGE_PAGES},
     {"position", "SELECT body FROM entity WHERE n=?1", ours_position, raw_position, GETS},
 };
 
@@ -276,6 +321,9 @@ static void open_ours(sides *both, const char *directory) {
   must(kv_client_open(options, KV_NUL_TERMINATED, &both->client, &error), error);
   must(kv_store_open(both->client, "cities", "sync", NULL, &both->store, &error), error);
   both->ordered = query_of("{\"sort\":{\"population\":-1}}");
+  both->swedish = query_of("{\"sort\":{\"name\":1},\"collation\":\"sv\"}");
+  both->german = filter_of("{\"name\":{\"$gte\":\"Ö\"}}",
+                           "{\"sort\":{\"name\":1},\"limit\":100,\"collation\":\"de\"}");
   both->end = query_of("{\"sort\":{\"population\":-1},\"skip\":234800,\"limit\":100}");
   int64_t count = 0;
   must(kv_store_count(both->store, NULL, NULL, &count, &error), error);
@@ -286,6 +334,7 @@ static void open_raw(sides *both, const char *directory) {
   char file[512];
   snprintf(file, sizeof file, "%s/raw.sqlite", directory);
   raw_open(&both->raw, file, "NORMAL", CHECKPOINT);
+  add_languages(both);
 }
 
 /* The `_id`, which is the first member of a line. */
@@ -331,6 +380,12 @@ static void fill(sides *both, const char *file) {
   free(line);
   must(kv_store_create_index(both->store, "{\"keys\":{\"population\":1}}", KV_NUL_TERMINATED, &error),
        error);
+  must(kv_store_create_index(both->store, "{\"keys\":{\"name\":1},\"collation\":\"de\"}",
+                             KV_NUL_TERMINATED, &error),
+       error);
+  raw_execute(&both->raw,
+              "ALTER TABLE entity ADD COLUMN german BLOB AS (de_key(json_extract(body,'$.name'))) VIRTUAL;"
+              "CREATE INDEX by_name ON entity (german, id)");
   raw_execute(&both->raw,
               "ALTER TABLE entity ADD COLUMN people INTEGER AS (json_extract(body,'$.population')) VIRTUAL;"
               "CREATE INDEX by_people ON entity (people DESC, id)");
@@ -362,6 +417,9 @@ int main(int count, char **arguments) {
   else if (strcmp(arguments[1], "fill") == 0) fill(&both, arguments[3]);
   else run(&both, atoi(arguments[3]));
   if (!is_memory) raw_close(&both.raw);
+  for (int i = 0; i < 2; i++) ucol_close(both.collators[i]);
+  kv_query_free(both.swedish);
+  kv_query_free(both.german);
   kv_query_free(both.ordered);
   kv_query_free(both.end);
   must(kv_store_close(both.store), NULL);
