@@ -74,6 +74,7 @@ let package = Package(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
     .systemLibrary(name: "CDigest", providers: [.apt(["libmd-dev"])]),
+    .systemLibrary(name: "CSodium", providers: [.apt(["libsodium-dev"])]),
     // Not a library of the system: Debian's package of it has no archive. Its own tests are not here; see its README.
     .target(
       name: "CWslay", exclude: ["COPYING", "README.md"],
@@ -97,11 +98,13 @@ let package = Package(
     room(
       "KVQuery", looksInto: ["CPCRE2", "KVCollation", "KVJSON", "CScan", "CSystem", "KVBase"]),
     room("KVModels", looksInto: ["KVJSON", "KVBase"], small),
-    room("KVSQLite", looksInto: ["CSQLite", "CXXHash", "KVQuery", "KVJSON", "KVBase"]),
+    room("KVCrypto", looksInto: ["CSodium", "KVBase"]),
+    room(
+      "KVSQLite", looksInto: ["CSQLite", "CXXHash", "KVCrypto", "KVQuery", "KVJSON", "KVBase"]),
     room("KVSync", looksInto: ["KVQuery", "KVJSON", "KVBase"], small),
     room(
       "KVStorage",
-      looksInto: ["CSystem", "KVSQLite", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
+      looksInto: ["CSystem", "KVSQLite", "KVCrypto", "KVSync", "KVQuery", "KVJSON", "KVBase"]),
     room("KVTransport", looksInto: ["CCurl", "CWslay", "KVBase"], small),
     room("KVHTTP", looksInto: ["KVTransport", "KVSync", "KVBase"], small),
     room(
@@ -118,7 +121,7 @@ let package = Package(
       "KVClient",
       looksInto: [
         "KVStorage", "KVKinvey", "KVAppSync", "KVTransport", "KVObjects", "KVSync", "KVModels",
-        "KVQuery", "KVJSON", "KVBase",
+        "KVCrypto", "KVQuery", "KVJSON", "KVBase",
       ], small),
     room(
       "KVStore",
@@ -157,7 +160,9 @@ let package = Package(
     room("KVServerCore", looksInto: ["CCrypt", "CGnuTLS", "KVQuery", "KVJSON", "KVBase"]),
     room(
       "KVServerSQLite",
-      looksInto: ["KVServerCore", "CSystem", "KVSQLite", "KVQuery", "KVJSON", "KVBase"]),
+      looksInto: [
+        "KVServerCore", "CSystem", "KVSQLite", "KVCrypto", "KVQuery", "KVJSON", "KVBase",
+      ]),
     room(
       "KVServerPostgres",
       looksInto: ["KVServerCore", "CPostgres", "KVQuery", "KVJSON", "KVBase"]),
@@ -174,7 +179,7 @@ let package = Package(
       "KVServer",
       looksInto: [
         "KVServerAdmin", "KVServerHTTP", "KVServerLogic", "KVServerOpenID", "KVServerSQLite",
-        "KVServerPostgres", "KVServerCore",
+        "KVServerPostgres", "KVServerCore", "KVCrypto",
         "KVJSON", "KVBase",
       ]),
     .executableTarget(
@@ -193,7 +198,8 @@ let package = Package(
     tests(of: "KVJSON"),
     tests(of: "KVModels", with: ["KVJSON", "KVBase"]),
     tests(of: "KVQuery", with: ["KVCollation", "KVJSON"]),
-    tests(of: "KVSQLite", with: ["KVQuery", "KVJSON"]),
+    tests(of: "KVCrypto"),
+    tests(of: "KVSQLite", with: ["KVCrypto", "KVQuery", "KVJSON"]),
     tests(
       of: "KVSync",
       with: [

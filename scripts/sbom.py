@@ -31,6 +31,7 @@ LICENCES = {
     "libmd-dev": "BSD-3-Clause AND BSD-2-Clause AND ISC",
     "libnghttp2-dev": "MIT",
     "libpcre2-dev": "BSD-3-Clause",
+    "libsodium-dev": "ISC",
     "libsqlite3-dev": "blessing",
     "libssl-dev": "Apache-2.0",
     "libxxhash-dev": "BSD-2-Clause",
