@@ -106,6 +106,8 @@ enum {
                              an entity's id, only that entity is damaged; see kv_client_repair(). */
   KV_FULL = 32,         /**< The disk is full. */
   KV_BUSY = 33,         /**< Another process has locked the local database for too long. */
+  KV_KEY = 34,          /**< The local data is encrypted with another key, or is not encrypted though a key was given. It was left
+                             unchanged. */
   KV_INTERNAL = 90,     /**< A defect of this library; please report it. */
   KV_CERTIFICATE = 26   /**< The backend's certificate is not trusted: it is self-signed, expired or of another host, or the
                              file of the option `caFile` cannot be read. No data was exchanged, and nothing is retried. */
@@ -186,11 +188,78 @@ typedef struct kv_client kv_client;
  *   makes its models the collections, of a local database or with AppSync. docs/options.md has the others.
  * @param length        bytes, or #KV_NUL_TERMINATED
  * @param client_out    receives the client; close it with kv_client_close()
- * @return KV_OK, KV_MISUSE, KV_INVALID, KV_CONFLICT (the local data follows another schema), KV_STORAGE, KV_CORRUPT,
+ * @return KV_OK, KV_MISUSE, KV_INVALID, KV_CONFLICT (the local data follows another schema), KV_KEY, KV_STORAGE, KV_CORRUPT,
  *   KV_FULL, KV_BUSY
  */
 KV_API kv_status kv_client_open(const char *options_json, size_t length, kv_client **client_out,
                                 kv_error **error_out);
+
+/** What a ::kv_key_fn has written. */
+enum {
+  KV_KEY_NONE = 0,      /**< Nothing: there is no key. */
+  KV_KEY_BYTES = 1,     /**< A key of 32 bytes. */
+  KV_KEY_PASSPHRASE = 2 /**< A passphrase. */
+};
+
+/**
+ * Gives the key of local data: from a keyring, a TPM or a HSM, for instance. It may wait for a person. It must not call
+ * functions of this library.
+ *
+ * @param context    as given to kv_client_set_key_provider()
+ * @param directory  where the data is
+ * @param key_out    receives the key: locked memory of `capacity` bytes (1,024), which is wiped afterwards
+ * @param length_out receives how many bytes were written
+ * @return #KV_KEY_BYTES, #KV_KEY_PASSPHRASE or #KV_KEY_NONE
+ */
+typedef int32_t (*kv_key_fn)(void *context, const char *directory, unsigned char *key_out,
+                             size_t capacity, size_t *length_out);
+
+/**
+ * Sets the function that gives their key to clients that are opened with `"encryptionKey":{"provider":name}`. It is called when
+ * the first file is opened, on the thread that opens it, and again only if it gave none.
+ *
+ * @param name          not empty; a function that has it is replaced
+ * @param provider      NULL: no function has the name any more. Clients that are open keep their keys
+ * @param free_context  may be NULL, else it is called exactly once: when the function was replaced or removed and has returned, on
+ *                      any thread; or before this returns when it fails
+ * @return KV_OK, KV_MISUSE, KV_INVALID
+ */
+KV_API kv_status kv_client_set_key_provider(const char *name, KV_OPTIONAL kv_key_fn provider,
+                                            void *context, kv_free_fn free_context,
+                                            kv_error **error_out);
+
+/**
+ * Changes, adds or removes a key that opens the client's local data. The data stays as it is, so this takes no longer for
+ * more of it; all files of the directory change. Other processes that have the data open go on.
+ *
+ * Up to 8 keys open the data, each under its name: the one that it was made with is `main`.
+ *
+ * @param name       of the key, 1 to 32 bytes; NULL: `main`. A key that has the name is replaced
+ * @param key_json   as the option `encryptionKey`; NULL: the key of that name is removed, which the last one cannot be
+ * @param length     bytes, or #KV_NUL_TERMINATED
+ * @param json_out   receives `{"keys":["main","recovery"]}`, the names of all keys. May be NULL
+ * @return KV_OK, KV_MISUSE, KV_INVALID (no key, the last key, or the data is not encrypted), KV_KEY, KV_STORAGE, KV_FULL, KV_BUSY
+ */
+KV_API kv_status kv_client_change_key(kv_client *client, KV_OPTIONAL const char *name,
+                                      KV_OPTIONAL const char *key_json, size_t length,
+                                      KV_OPTIONAL char **json_out, size_t *length_out,
+                                      kv_error **error_out);
+
+/**
+ * Encrypts local data that is not encrypted, encrypts it anew with new keys of its files, or decrypts it: each file is written as a
+ * whole, and then takes the place of the former one. A call that was interrupted can be repeated: files that are as they should be
+ * stay.
+ *
+ * Nobody may have the data open, in this process or another one. Beside the data there must be room for the largest file.
+ *
+ * @param options_json  those of kv_client_open() for the data as it is: with `encryptionKey` if it is encrypted
+ * @param key_json      as the option `encryptionKey`: what opens the data afterwards; NULL: it is not encrypted any more
+ * @param json_out      receives `{"files":2,"bytes":81920}`: what was written. May be NULL
+ * @return KV_OK, KV_MISUSE, KV_INVALID, KV_KEY, KV_BUSY (somebody has the data open), KV_STORAGE, KV_CORRUPT, KV_FULL
+ */
+KV_API kv_status kv_encrypt(const char *options_json, size_t length, KV_OPTIONAL const char *key_json,
+                            size_t key_length, KV_OPTIONAL char **json_out, size_t *length_out,
+                            kv_error **error_out);
 
 /**
  * Copies everything readable of a damaged data file into a new directory, and leaves the file as it is. No client needs to
@@ -205,7 +274,7 @@ KV_API kv_status kv_client_open(const char *options_json, size_t length, kv_clie
  * @param json_out      receives `{"pending":{"lines":…,"damaged":…},"collections":{"<name>":{"lines":…,"damaged":…,
  *                      "damagedIds":[…],"file":…}}}`; `damaged` counts parts of the file that could not be read and entities whose body
  *                      is not what was stored. `damagedIds` names the first 1,000 of these; `pending` has it, too. May be NULL
- * @return KV_OK, KV_MISUSE, KV_INVALID, KV_NOT_FOUND (no such file), KV_CORRUPT (not even the list of tables can be read, or
+ * @return KV_OK, KV_MISUSE, KV_INVALID, KV_NOT_FOUND (no such file), KV_KEY, KV_CORRUPT (not even the list of tables can be read, or
  *         it is no database), KV_STORAGE, KV_FULL
  */
 KV_API kv_status kv_salvage(const char *options_json, size_t length, const char *directory,

@@ -36,6 +36,14 @@ inline Result<Text> salvage(std::string_view options, Parameter directory) {
   return detail::text(kv_salvage, options.data(), options.size(), directory.c_str());
 }
 
+/**
+ * Encrypts local data, encrypts it anew, or decrypts it if there is no key. The result is a report as JSON: see
+ * kv_encrypt().
+ */
+inline Result<Text> encrypt(std::string_view options, Parameter key = {}) {
+  return detail::text(kv_encrypt, options.data(), options.size(), key.c_str(), KV_NUL_TERMINATED);
+}
+
 /** Describes the models of a GraphQL schema as JSON: see kv_schema_describe(). */
 inline Result<Text> describe_schema(Parameter schema) { return detail::text(kv_schema_describe, schema.c_str()); }
 
@@ -155,6 +163,14 @@ class Client : public Handle<kv_client, kv_client_close> {
   Result<Request> backup_async(Parameter directory, Done &&done = {}, Parameter options = {}) const {
     return detail::start(std::forward<Done>(done), kv_client_backup_async, get(), directory.c_str(),
                          options.c_str());
+  }
+
+  /**
+   * Changes, adds or removes (no key) a key that opens the local data. The result has the names of all keys: see
+   * kv_client_change_key().
+   */
+  Result<Text> change_key(Parameter key, Parameter name = {}) const {
+    return detail::text(kv_client_change_key, get(), name.c_str(), key.c_str(), KV_NUL_TERMINATED);
   }
 
   /** Removes or quarantines damaged entities and returns a report as JSON: see kv_client_repair(). */

@@ -85,3 +85,16 @@ typedef struct kv_sqlite_cursor {
   sqlite3_vtab_cursor base;
   void *state;
 } kv_sqlite_cursor;
+
+/* A file that we have in front of SQLite's own, which follows it in memory. `state` is an object of ours. */
+typedef struct kv_sqlite_file {
+  sqlite3_file base;
+  void *state;
+} kv_sqlite_file;
+
+static inline sqlite3_file *kv_sqlite_real_file(sqlite3_file *file) {
+  return (sqlite3_file *)((kv_sqlite_file *)file + 1);
+}
+
+/* The operation of sqlite3_file_control() that carries out a `kv_sqlite_header_change`. SQLite leaves numbers above 100 to others. */
+#define KV_SQLITE_FCNTL_HEADER 0x6B76

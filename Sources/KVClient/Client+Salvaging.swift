@@ -10,9 +10,8 @@ extension Client {
     _ options: JSONObject, into directory: String
   ) throws(StoreError) -> [UInt8] {
     let options = try ClientOptions(options)
-    let file = DataDirectory(root: options.dataDirectory, appKey: options.appKey)
-      .file(tag: options.tag)
-    return Array(try Salvage.run(file, into: directory).text.utf8)
+    let file = options.directory.file(tag: options.tag)
+    return Array(try Salvage.run(file, with: options.vault, into: directory).text.utf8)
   }
 }
 
@@ -59,7 +58,8 @@ extension Client {
         if options.over(self.options.calls).timeout == nil { call.deadline = .never }
         // Of models as well: their data is copied without being opened.
         if try self.directory.tags().isEmpty { _ = try storage(self.options.tag) }
-        let target = DataDirectory(root: directory, appKey: self.options.appKey)
+        let target = DataDirectory(
+          root: directory, appKey: self.options.appKey, vault: self.options.vault)
         let report = try self.directory.backUp(into: target, within: call.budget)
         return BackupReport(tags: report.tags, bytes: report.bytes)
       }

@@ -66,9 +66,7 @@ package final class Client: Sendable {
   init(_ options: JSONObject, pushes: AutoPush.Schedule) throws(StoreError) {
     let options = try ClientOptions(options)
     self.options = options
-    directory = DataDirectory(
-      root: options.dataDirectory, appKey: options.appKey,
-      networkType: options.allowsNetworkFileSystem ? nil : NetworkFileSystem.type)
+    directory = options.directory
     // Where the directory cannot be used, that is said here, also for a client without a backend.
     try directory.prepare()
     events = SyncEvents { [statusObservers] in statusObservers.didChange() }

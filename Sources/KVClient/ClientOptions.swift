@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KVBase
+internal import KVCrypto
 internal import KVJSON
 internal import KVObjects
 internal import KVStorage
@@ -17,6 +18,8 @@ struct ClientOptions {
   /// Nil: collections have any name, and their records any content.
   var models: ClientModels?
   var dataDirectory: String
+  /// Has the key of the local data; nil: it is not encrypted.
+  var vault: Vault?
   /// Whether the data may be on a network file system.
   var allowsNetworkFileSystem: Bool
   var tag: String
@@ -33,6 +36,13 @@ struct ClientOptions {
   /// Whether follows use live data before the application registers for it.
   var usesLive: Bool
   var synced: SyncedOptions
+
+  /// Where the local data is.
+  var directory: DataDirectory {
+    DataDirectory(
+      root: dataDirectory, appKey: appKey, vault: vault,
+      networkType: allowsNetworkFileSystem ? nil : NetworkFileSystem.type)
+  }
 
   private enum DurabilityName: String, CaseIterable { case full, normal }
 
@@ -53,6 +63,9 @@ struct ClientOptions {
       dataDirectory = directory
     } else {
       dataDirectory = try Self.defaultDirectory()
+    }
+    vault = try reader.value("encryptionKey").map { [dataDirectory] (key) throws(StoreError) in
+      try Vault(key, named: "encryptionKey", directory: dataDirectory)
     }
     allowsNetworkFileSystem = try reader.bool("allowNetworkFileSystem") ?? false
     tag = try Self.tag(&reader) ?? "kinvey"

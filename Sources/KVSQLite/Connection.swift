@@ -1,6 +1,7 @@
 internal import CSQLite
 internal import Glibc
 package import KVBase
+internal import KVCrypto
 
 /// One connection to a database file. It cannot be copied, so it is closed exactly once.
 ///
@@ -26,32 +27,77 @@ package struct Connection: ~Copyable {
     case immutable
   }
 
-  /// Opens an existing file. Nothing of it is read yet, beyond what SQLite does to open it. Throws `.misuse` if the file was open
-  /// in the parent of this process when that forked.
-  init(opening path: String, for access: Access = .any) throws(SQLiteError) {
-    let named = path
-    var (path, flags) = (path, SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE)
+  /// Opens an existing file; `vault` has the key of an encrypted one. Nothing of it is read yet, beyond what SQLite does to open it.
+  /// Throws `.misuse` if the file was open in the parent of this process when that forked, and `.key` if it is encrypted with another
+  /// key, or one of file and vault is there without the other.
+  init(
+    opening path: String, for access: Access = .any, with vault: Vault? = nil
+  ) throws(SQLiteError) {
+    var flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
     switch access {
     case .any, .writing: flags |= SQLITE_OPEN_READWRITE
-    case .reading: flags |= SQLITE_OPEN_READONLY
-    case .immutable:
-      flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
-      path = "file:\(Self.escaped(path))?immutable=1"
+    case .reading, .immutable: flags |= SQLITE_OPEN_READONLY
     }
     log = access == .writing ? LogKeeper(path) : nil
-    let file = try OpenFiles.enter(named)
-    var opened: OpaquePointer?
-    let status = sqlite3_open_v2(path, &opened, flags, nil)
-    guard status == SQLITE_OK, let opened else {
-      let error = SQLiteError(status: status, on: opened)
-      sqlite3_close_v2(opened)
+    let parameters = access == .immutable ? ["immutable=1"] : []
+    let file = try OpenFiles.enter(path)
+    do throws(SQLiteError) {
+      raw = try Self.open(path, flags, parameters: parameters, with: vault)
+    } catch {
       if let file { OpenFiles.leave(file) }
       throw error
     }
-    raw = opened
     self.file = file
     log?.follow(raw)
     distrustFile()
+  }
+
+  private static func open(
+    _ path: String, _ flags: Int32, parameters: [String], with vault: Vault?
+  ) throws(SQLiteError) -> OpaquePointer {
+    guard let vault else {
+      let raw = try open(path, flags, parameters: parameters)
+      guard try isEncrypted(raw) else { return raw }
+      sqlite3_close_v2(raw)
+      throw SQLiteError(EncryptionError.missingKey)
+    }
+    let opening = EncryptedVFS.Opening(vault)
+    do throws(SQLiteError) {
+      let raw = try EncryptedVFS.with(opening) { (encryption) throws(SQLiteError) in
+        try open(path, flags, parameters: parameters + [encryption])
+      }
+      // Of a file that has no page yet; others have what they were made with.
+      var reserved = Int32(EncryptedPages.reservedPerPage)
+      sqlite3_file_control(raw, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved)
+      return raw
+    } catch {
+      throw opening.error.map { SQLiteError($0) } ?? error
+    }
+  }
+
+  private static func open(
+    _ path: String, _ flags: Int32, parameters: [String]
+  ) throws(SQLiteError) -> OpaquePointer {
+    var opened: OpaquePointer?
+    let name =
+      parameters.isEmpty
+      ? path : "file:\(escaped(path))?\(parameters.joined(separator: "&"))"
+    let status = sqlite3_open_v2(
+      name, &opened, parameters.isEmpty ? flags : flags | SQLITE_OPEN_URI, nil)
+    guard status == SQLITE_OK, let opened else {
+      let error = SQLiteError(status: status, on: opened)
+      sqlite3_close_v2(opened)
+      throw error
+    }
+    return opened
+  }
+
+  /// Whether the file that was opened begins as an encrypted one does.
+  private static func isEncrypted(_ raw: OpaquePointer) throws(SQLiteError) -> Bool {
+    var beginning = [UInt8](repeating: 0, count: FileHeader.magic.count)
+    var size: Int64 = 0
+    let status = kv_sqlite_read_header(raw, &beginning, Int32(beginning.count), &size)
+    return status == SQLITE_OK && FileHeader.isEncrypted(beginning)
   }
 
   /// Lets the file run nothing of its own. `Database` lifts parts of that once it has looked at the schema.
@@ -65,7 +111,7 @@ package struct Connection: ~Copyable {
   }
 
   /// A path as a part of a URI.
-  private static func escaped(_ path: String) -> String {
+  static func escaped(_ path: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var out: [UInt8] = []
     for byte in path.utf8 {

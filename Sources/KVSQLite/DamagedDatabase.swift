@@ -1,13 +1,14 @@
 internal import CSQLite
+package import KVCrypto
 
 /// A database file that may be damaged, opened to copy out what can still be read. Nothing is ever written to it.
 package final class DamagedDatabase {
   private let connection: Connection
 
   /// Throws if it is no SQLite file at all, or cannot be opened.
-  package init(path: String) throws(SQLiteError) {
+  package init(path: String, with vault: Vault? = nil) throws(SQLiteError) {
     let access: Connection.Access = DatabaseFile.isImmutable(path) ? .immutable : .reading
-    connection = try Connection(opening: path, for: access)
+    connection = try Connection(opening: path, for: access, with: vault)
     connection.setBusyTimeout(10_000)
     // Mistakes in the schema of one table must not hide the others; SQLite's own checks cost nothing here.
     try connection.execute("PRAGMA writable_schema = RESET; PRAGMA cell_size_check = 1")

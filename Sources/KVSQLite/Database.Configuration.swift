@@ -1,3 +1,5 @@
+package import KVCrypto
+
 extension Database {
   /// How a database is opened.
   package struct Configuration: Sendable {
@@ -5,6 +7,8 @@ extension Database {
     package var path: String
     /// Marks files of this program; kept in the header.
     package var applicationId: Int32
+    /// Has the key of an encrypted file; nil: the file is not encrypted.
+    package var vault: Vault?
     package var durability: Durability = .full
     /// How long to wait for another process, in milliseconds.
     package var busyTimeout: Int32 = 10_000

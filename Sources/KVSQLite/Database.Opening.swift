@@ -25,8 +25,9 @@ extension Database {
   private static func attemptToOpen(
     _ configuration: Configuration, newFile: String?, _ migrations: [Migration]
   ) throws(SQLiteError) -> PooledConnection? {
-    try DatabaseFile.create(configuration.path)
-    let connection = try Connection(opening: configuration.path, for: .writing)
+    try DatabaseFile.create(configuration.path, with: configuration.vault)
+    let connection = try Connection(
+      opening: configuration.path, for: .writing, with: configuration.vault)
     let header = try DatabaseFile.header(
       of: connection, applicationId: configuration.applicationId)
     if case .ours(let version) = header { try refuse(newer: version, than: migrations.count) }
@@ -61,7 +62,8 @@ extension Database {
   /// Opens one more connection for reading.
   static func openReader(_ configuration: Configuration) throws(SQLiteError) -> PooledConnection {
     let access: Connection.Access = DatabaseFile.isImmutable(configuration.path) ? .immutable : .any
-    let connection = try Connection(opening: configuration.path, for: access)
+    let connection = try Connection(
+      opening: configuration.path, for: access, with: configuration.vault)
     try prepare(connection, configuration)
     try connection.execute("PRAGMA query_only = 1")
     return PooledConnection(connection)

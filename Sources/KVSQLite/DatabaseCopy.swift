@@ -1,6 +1,7 @@
 internal import CSQLite
 internal import Glibc
 package import KVBase
+package import KVCrypto
 
 /// Copies of database files.
 package enum DatabaseCopy {
@@ -27,27 +28,32 @@ package enum DatabaseCopy {
     try make([File(path, to: copy, applicationId: applicationId)], within: .unlimited)
   }
 
-  /// The same of several files, all as they are at one moment. Fails with `.interrupted` once the budget is exhausted. What
+  /// The same of several files, all as they are at one moment. `vault`: they are encrypted, and so are the copies, with the
+  /// same keys. Fails with `.interrupted` once the budget is exhausted. What
   /// was copied until it fails stays.
   package static func make(
-    _ files: [File], within budget: WorkBudget
+    _ files: [File], with vault: Vault? = nil, within budget: WorkBudget
   ) throws(SQLiteError) {
-    let sources = try snapshots(of: files)
-    for (file, source) in zip(files, sources) { try copy(file, source, within: budget) }
+    let sources = try snapshots(of: files, vault)
+    for (file, source) in zip(files, sources) {
+      try copy(file, source, with: vault, within: budget)
+    }
   }
 
   /// Begins to read all of them. Nobody writes to any of them in between.
-  private static func snapshots(of files: [File]) throws(SQLiteError) -> [PooledConnection] {
+  private static func snapshots(
+    of files: [File], _ vault: Vault?
+  ) throws(SQLiteError) -> [PooledConnection] {
     var writers: [PooledConnection] = []
     var sources: [PooledConnection] = []
     for file in files {
-      let source = try open(file.path)
+      let source = try open(file.path, vault)
       guard try source.connection.integer("PRAGMA application_id") == Int64(file.applicationId)
       else { throw SQLiteError(.corrupt, "\(file.path) is not a database of this library.") }
       sources.append(source)
       // One file alone is as it is at one moment anyway.
       guard files.count > 1, !source.connection.isReadOnly else { continue }
-      let writer = try open(file.path)
+      let writer = try open(file.path, vault)
       try writer.connection.run(Connection.Control.beginWrite)
       writers.append(writer)
     }
@@ -56,15 +62,17 @@ package enum DatabaseCopy {
     return sources
   }
 
-  private static func open(_ path: String) throws(SQLiteError) -> PooledConnection {
+  private static func open(
+    _ path: String, _ vault: Vault?
+  ) throws(SQLiteError) -> PooledConnection {
     let access: Connection.Access = DatabaseFile.isImmutable(path) ? .immutable : .any
-    let connection = try Connection(opening: path, for: access)
+    let connection = try Connection(opening: path, for: access, with: vault)
     connection.setBusyTimeout(10_000)
     return PooledConnection(connection)
   }
 
   private static func copy(
-    _ file: File, _ source: PooledConnection, within budget: WorkBudget
+    _ file: File, _ source: PooledConnection, with vault: Vault?, within budget: WorkBudget
   ) throws(SQLiteError) {
     let descriptor = Glibc.open(file.copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -72,7 +80,8 @@ package enum DatabaseCopy {
       throw SQLiteError(kind, "\(file.copy): \(String(cString: strerror(errno)))")
     }
     close(descriptor)
-    let target = try Connection(opening: file.copy)
+    if vault != nil { try DatabaseFile.create(file.copy, with: vault) }
+    let target = try Connection(opening: file.copy, with: vault)
     guard let backup = sqlite3_backup_init(target.raw, "main", source.connection.raw, "main")
     else {
       throw SQLiteError(status: sqlite3_extended_errcode(target.raw), on: target.raw)

@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Glibc
+internal import KVCrypto
 
 /// The file of a database before SQLite works on it: making it, and telling whether it is ours.
 enum DatabaseFile {
@@ -7,14 +8,73 @@ enum DatabaseFile {
   ///
   /// `mknod` makes the file without opening it: closing a descriptor would drop the POSIX locks that
   /// other connections of this process hold on the same file.
-  static func create(_ path: String) throws(SQLiteError) {
+  ///
+  /// `vault`: of an encrypted database. Its file begins with a header, and has it from its first moment.
+  static func create(_ path: String, with vault: Vault? = nil) throws(SQLiteError) {
     try createDirectories(above: path)
+    if let vault { return try createEncrypted(path, vault) }
     guard mknod(path, S_IFREG | 0o600, 0) == 0 else {
       guard errno == EEXIST else { throw failure("create", path) }
       return
     }
     // The umask may have taken bits away.
     guard chmod(path, 0o600) == 0 else { throw failure("chmod", path) }
+  }
+
+  /// Makes an encrypted file with its header under another name first: nobody ever sees half of it. A file without bytes, which nothing
+  /// was written to yet, is replaced.
+  private static func createEncrypted(_ path: String, _ vault: Vault) throws(SQLiteError) {
+    guard size(of: path) ?? 0 == 0 else { return }
+    let directory = open(parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard directory >= 0 else { throw failure("open the directory of", path) }
+    defer { close(directory) }
+    // Others who make the file at this moment wait.
+    guard flock(directory, LOCK_EX) == 0 else { throw failure("lock the directory of", path) }
+    let existing = size(of: path)
+    guard existing ?? 0 == 0 else { return }
+    let header: FileHeader
+    do throws(EncryptionError) { header = try vault.newHeader() } catch { throw SQLiteError(error) }
+    let partial = "\(path)-new"
+    unlink(partial)
+    defer { unlink(partial) }
+    try write(header.serialised + header.serialised, to: partial)
+    // A name for what is whole. Who has the empty file open finds that it was replaced.
+    guard rename(partial, path) == 0 else { throw failure("create", path) }
+    fsync(directory)
+  }
+
+  /// Puts a whole file in the place of another one, on the disk.
+  static func replace(_ path: String, with other: String) throws(SQLiteError) {
+    // Not open in this process otherwise, so that closing it drops no locks.
+    let file = open(other, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw failure("open", other) }
+    let status = fsync(file)
+    close(file)
+    guard status == 0 else { throw failure("write", other) }
+    guard rename(other, path) == 0 else { throw failure("replace", path) }
+    let directory = open(parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard directory >= 0 else { throw failure("open the directory of", path) }
+    defer { close(directory) }
+    guard fsync(directory) == 0 else { throw failure("write the directory of", path) }
+  }
+
+  private static func write(_ bytes: [UInt8], to path: String) throws(SQLiteError) {
+    let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw failure("create", path) }
+    defer { close(file) }
+    guard Glibc.write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0 else {
+      throw failure("write", path)
+    }
+  }
+
+  /// How many bytes a file has; nil: there is none.
+  private static func size(of path: String) -> Int64? {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int64(status.st_size) : nil
+  }
+
+  private static func parent(of path: String) -> String {
+    path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
   }
 
   /// Makes the directory of a file as `create` does, or sees to it that the one that is there can be read. What lies on a

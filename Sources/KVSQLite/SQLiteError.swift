@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Glibc
+package import KVCrypto
 package import KVQuery
 
 /// Why the database could not do what was asked, with SQLite's own codes and words.
@@ -12,6 +13,10 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
     case busy
     /// The file is damaged, is no database, or belongs to another program or a newer version.
     case corrupt
+    /// The file is encrypted with another key, or is not encrypted though a key was given.
+    case key
+    /// What was given as a key, or as its name, cannot be one.
+    case invalid
     /// The file or its directory may not be written.
     case readOnly
     /// The disk failed, or the file cannot be opened.
@@ -53,6 +58,18 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
       }
     self.init(kind, error.message)
     entity = error.entity
+  }
+
+  /// A file whose encryption is not as expected.
+  package init(_ error: EncryptionError) {
+    let kind: Kind =
+      switch error.kind {
+      case .key: .key
+      case .invalidKey: .invalid
+      case .corrupt: .corrupt
+      case .noMemory: .other
+      }
+    self.init(kind, error.message)
   }
 
   /// What a transaction's body throws to have its changes undone without an error of SQLite.

@@ -53,7 +53,7 @@ struct AdminWay {
     _ arguments: AdminArguments
   ) throws(AdminFailure) -> Server.Configuration {
     var options = Arguments.Options()
-    for name in ["config", "data", "storage", "audit-log"] {
+    for name in ["config", "data", "storage", "audit-log", "encryption-key-file"] {
       if let value = arguments[name] { options.all.append(.init(name: name, value: value)) }
     }
     var configuration = Server.Configuration(data: "")

@@ -27,18 +27,32 @@ enum Administration {
     case .files(.backup):
       let (data, copy) = try directories(arguments, "to")
       try recording(.makeBackup, to: copy, arguments) { () throws(AdminFailure) in
-        try files { () throws(Server.Failure) in try Backup.make(of: data, at: copy) }
+        try files { () throws(Server.Failure) in
+          try Backup.make(of: data, at: copy, keyFile: keyFile(arguments))
+        }
       }
     case .files(.restore):
       let (data, copy) = try directories(arguments, "from")
       try recording(.restoreBackup, to: copy, arguments) { () throws(AdminFailure) in
-        try files { () throws(Server.Failure) in try Backup.restore(data, from: copy) }
+        try files { () throws(Server.Failure) in
+          try Backup.restore(data, from: copy, keyFile: keyFile(arguments))
+        }
       }
     case .files(.migrate):
       let (data, address) = try directories(arguments, "to", is: "URI")
       // The address may have a password.
       try recording(.migrateData, to: data, arguments) { () throws(AdminFailure) in
-        try DataMigration.run(data, to: address, terminal: terminal(arguments))
+        try DataMigration.run(
+          data, keyFile: AdminWay.configuration(arguments).encryptionKeyFile, to: address,
+          terminal: terminal(arguments))
+      }
+    case .files(.encrypt):
+      let data = try data(arguments)
+      guard (arguments["new-key-file"] == nil) != (arguments["decrypt"] == nil) else {
+        throw AdminFailure(.misuse, "either --new-key-file FILE or --decrypt is needed")
+      }
+      try recording(.changeEncryption, to: data, arguments) { () throws(AdminFailure) in
+        try files { () throws(Server.Failure) in try encrypt(data, arguments) }
       }
     case .files(.listSecrets):
       try SecretCommands.list(try data(arguments), arguments, to: terminal(arguments))
@@ -63,6 +77,28 @@ enum Administration {
       defer { way.connection.close() }
       try work(
         AdminCall(AdminApp(way.connection, key: way.app), arguments, to: terminal(arguments)))
+    }
+  }
+
+  /// The file of the key that the data is encrypted with.
+  private static func keyFile(_ arguments: AdminArguments) throws(Server.Failure) -> String? {
+    do throws(AdminFailure) { return try AdminWay.configuration(arguments).encryptionKeyFile } catch
+    {
+      throw Server.Failure(error.description)
+    }
+  }
+
+  private static func encrypt(
+    _ data: String, _ arguments: AdminArguments
+  ) throws(Server.Failure) {
+    let directory = try ServerDirectory(data)
+    defer { directory.unlock() }
+    let vault = try EncryptionKeyFile.vault(keyFile(arguments))
+    let target = try EncryptionKeyFile.vault(arguments["new-key-file"])
+    do throws(SQLiteStore.Failure) {
+      try SQLiteStore.changeEncryption(in: data, from: vault, to: target)
+    } catch {
+      throw Server.Failure(error.description)
     }
   }
 

@@ -8,9 +8,9 @@ package enum Arguments {
     case version
     case run(Options)
     /// Copies a data directory into a new one.
-    case backup(data: String, to: String)
+    case backup(data: String, to: String, keyFile: String?)
     /// Makes a data directory of such a copy.
-    case restore(data: String, from: String)
+    case restore(data: String, from: String, keyFile: String?)
   }
 
   /// Options as they were written: names and texts, in order.
@@ -35,11 +35,11 @@ package enum Arguments {
   package static func parse(_ arguments: [String]) throws(Misuse) -> Request {
     switch arguments.first {
     case "backup":
-      let (data, copy) = try directories(arguments.dropFirst(), "to")
-      return .backup(data: data, to: copy)
+      let (data, copy, key) = try directories(arguments.dropFirst(), "to")
+      return .backup(data: data, to: copy, keyFile: key)
     case "restore":
-      let (data, copy) = try directories(arguments.dropFirst(), "from")
-      return .restore(data: data, from: copy)
+      let (data, copy, key) = try directories(arguments.dropFirst(), "from")
+      return .restore(data: data, from: copy, keyFile: key)
     default: return try serving(arguments[...])
     }
   }
@@ -61,15 +61,17 @@ package enum Arguments {
     return .run(options)
   }
 
-  /// The value of `--data` and of one other option: a command that takes these two and nothing else.
+  private static let keyFile = "encryption-key-file"
+
+  /// The values of `--data`, of one other option, and of `--encryption-key-file`: a command that takes nothing else.
   private static func directories(
     _ arguments: ArraySlice<String>, _ other: String
-  ) throws(Misuse) -> (data: String, copy: String) {
+  ) throws(Misuse) -> (data: String, copy: String, keyFile: String?) {
     var values: [String: String] = [:]
     var rest = arguments
     while let argument = rest.popFirst() {
       let (name, given) = try option(argument)
-      guard name == "data" || name == other else {
+      guard name == "data" || name == other || name == keyFile else {
         throw Misuse(description: "unknown option --\(name)")
       }
       guard let value = given ?? rest.popFirst(), !value.isEmpty else {
@@ -79,7 +81,7 @@ package enum Arguments {
     }
     guard let data = values["data"] else { throw Misuse(description: "--data DIR is missing") }
     guard let copy = values[other] else { throw Misuse(description: "--\(other) DIR is missing") }
-    return (data, copy)
+    return (data, copy, values[keyFile])
   }
 
   /// `--name` or `--name=value`.

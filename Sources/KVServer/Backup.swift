@@ -1,22 +1,27 @@
 internal import Glibc
+internal import KVCrypto
 internal import KVServerCore
 internal import KVServerSQLite
 
 /// Copies of a data directory: the database as it was at one moment, and the app that belongs to it.
 enum Backup {
   /// Copies the data of a directory, also while a server uses it. `copy` is made, or is empty; when this returns, all of
-  /// it is on the disk.
-  static func make(of data: String, at copy: String) throws(Server.Failure) {
+  /// it is on the disk. `keyFile`: of the key if the data is encrypted; so is the copy.
+  static func make(
+    of data: String, at copy: String, keyFile: String? = nil
+  ) throws(Server.Failure) {
     let source = SQLiteStore.file(in: data)
     guard access(source, F_OK) == 0 else { throw Server.Failure("there is no \(source)") }
     try ServerDirectory.make(copy)
     try checkIsEmpty(copy)
-    try write(source, data + "/" + AppFile.name, to: copy)
+    try write(source, data + "/" + AppFile.name, to: copy, with: EncryptionKeyFile.vault(keyFile))
   }
 
   /// Makes a data directory of a copy. It is made, or has no data. The next server notices that this data was put back:
   /// see `DataEpoch`.
-  static func restore(_ data: String, from copy: String) throws(Server.Failure) {
+  static func restore(
+    _ data: String, from copy: String, keyFile: String? = nil
+  ) throws(Server.Failure) {
     let source = SQLiteStore.file(in: copy)
     guard access(source, F_OK) == 0 else { throw Server.Failure("there is no \(source)") }
     let directory = try ServerDirectory(data)
@@ -24,7 +29,10 @@ enum Backup {
     guard access(target, F_OK) != 0 else {
       throw Server.Failure("\(target) exists: move its data away first")
     }
-    do throws(Server.Failure) { try write(source, copy + "/" + AppFile.name, to: data) } catch {
+    do throws(Server.Failure) {
+      try write(
+        source, copy + "/" + AppFile.name, to: data, with: EncryptionKeyFile.vault(keyFile))
+    } catch {
       directory.discard()
       throw error
     }
@@ -33,7 +41,7 @@ enum Backup {
 
   /// The database last, and under its name when it is complete: a copy that was broken off is no data.
   private static func write(
-    _ database: String, _ app: String, to directory: String
+    _ database: String, _ app: String, to directory: String, with vault: Vault?
   ) throws(Server.Failure) {
     do throws(TextFile.Failure) {
       // Beside the database are its log and the index of that.
@@ -49,7 +57,9 @@ enum Backup {
     let target = SQLiteStore.file(in: directory)
     let draft = target + ".new"
     unlink(draft)
-    do throws(SQLiteStore.Failure) { try SQLiteStore.copy(database, to: draft) } catch {
+    do throws(SQLiteStore.Failure) {
+      try SQLiteStore.copy(database, with: vault, to: draft)
+    } catch {
       unlink(draft)
       throw Server.Failure(error.description)
     }

@@ -13,8 +13,9 @@ package enum Command {
       case .help: output(Help.text)
       case .version: output("kvstored \(Version.text)\n")
       case .run(let options): try serve(options)
-      case .backup(let data, let copy): try Backup.make(of: data, at: copy)
-      case .restore(let data, let copy): try Backup.restore(data, from: copy)
+      case .backup(let data, let copy, let key): try Backup.make(of: data, at: copy, keyFile: key)
+      case .restore(let data, let copy, let key):
+        try Backup.restore(data, from: copy, keyFile: key)
       }
       return 0
     } catch let misuse as Arguments.Misuse {

@@ -52,8 +52,16 @@ extension Server.Configuration {
 
   /// Opens the data. `isVisit`: these settings are not those of the server that it belongs to.
   func openStore(log: Log, isVisit: Bool = false) throws(Server.Failure) -> any ServerStore {
-    if let address = storage { return try postgresStore(address, log: log, isVisit: isVisit) }
+    if let address = storage {
+      guard encryptionKeyFile == nil else {
+        throw Server.Failure(
+          "--encryption-key-file is for data in a directory: PostgreSQL's has to be encrypted by its own disk"
+        )
+      }
+      return try postgresStore(address, log: log, isVisit: isVisit)
+    }
     var settings = SQLiteStore.Settings()
+    settings.vault = try EncryptionKeyFile.vault(encryptionKeyFile)
     settings.permissions = permissions
     settings.historyDays = historyDays ?? 0
     settings.isVisit = isVisit

@@ -29,6 +29,8 @@ extension Server {
     package var listen = ListenAddress(host: "127.0.0.1", port: defaultPort)
     package var apps: [App] = []
     var tls: TLS?
+    /// The file of the key that SQLite's data is encrypted with; nil: it is not.
+    package var encryptionKeyFile: String?
     /// Whether a write is acknowledged only when it is on the disk.
     package var isDurable = true
     var permissions = Permissions()

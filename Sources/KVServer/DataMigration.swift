@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KVCrypto
 internal import KVServerAdmin
 internal import KVServerCore
 internal import KVServerPostgres
@@ -10,8 +11,12 @@ enum DataMigration {
   private static let copyName = "migration.copy"
 
   static func run(
-    _ data: String, to address: String, terminal: AdminTerminal
+    _ data: String, keyFile: String?, to address: String, terminal: AdminTerminal
   ) throws(AdminFailure) {
+    let vault: Vault?
+    do throws(Server.Failure) { vault = try EncryptionKeyFile.vault(keyFile) } catch {
+      throw AdminFailure(.failed, error.description)
+    }
     guard PostgresStore.isAddress(address) else {
       throw AdminFailure(.misuse, "--to needs the address of a database: postgres://…")
     }
@@ -22,8 +27,8 @@ enum DataMigration {
     let copy = data + "/" + copyName
     discard(copy)
     defer { discard(copy) }
-    if lock == nil { try make(copy, of: file) }
-    let source = try open(lock == nil ? copy : data)
+    if lock == nil { try make(copy, of: file, vault) }
+    let source = try open(lock == nil ? copy : data, vault)
     defer { source.close() }
     let target: PostgresTransfer
     let reader = source.transfer()
@@ -43,17 +48,22 @@ enum DataMigration {
     }
   }
 
-  private static func make(_ copy: String, of file: String) throws(AdminFailure) {
+  private static func make(
+    _ copy: String, of file: String, _ vault: Vault?
+  ) throws(AdminFailure) {
     do {
       try ServerDirectory.make(copy)
-      try SQLiteStore.copy(file, to: SQLiteStore.file(in: copy))
+      try SQLiteStore.copy(file, with: vault, to: SQLiteStore.file(in: copy))
     } catch {
       throw AdminFailure(.failed, "cannot copy the data: \(error)")
     }
   }
 
-  private static func open(_ directory: String) throws(AdminFailure) -> SQLiteStore {
+  private static func open(
+    _ directory: String, _ vault: Vault?
+  ) throws(AdminFailure) -> SQLiteStore {
     var settings = SQLiteStore.Settings()
+    settings.vault = vault
     settings.isVisit = true
     do { return try SQLiteStore(in: directory, settings, log: Log(.error)) } catch {
       throw AdminFailure(.failed, error.description)

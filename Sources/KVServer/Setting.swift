@@ -129,6 +129,10 @@ struct Setting: Sendable {
     {
       $0.clientAuthorities = $1
     },
+    Setting(
+      "encryption-key-file", "FILE",
+      help: "the key that the data of --data is encrypted with: 64 hex digits, or Base64 [none]"
+    ) { $0.encryptionKeyFile = $1 },
     Setting("durability", "full|normal", help: "whether a write waits for the disk [full]") {
       configuration, text throws(Arguments.Misuse) in
       guard text == "full" || text == "normal" else {

@@ -194,8 +194,8 @@ extension ServerError {
   init(_ error: SQLiteError) {
     switch error.kind {
     case .evaluation: self.init(.invalidQuerySyntax, error.message)
-    case .corrupt, .misuse: self.init(.internalErrorStop, cause: "\(error)")
-    case .full, .busy, .readOnly, .io, .constraint, .interrupted, .rolledBack, .other:
+    case .corrupt, .misuse, .key: self.init(.internalErrorStop, cause: "\(error)")
+    case .full, .busy, .readOnly, .invalid, .io, .constraint, .interrupted, .rolledBack, .other:
       self.init(.internalErrorRetry, cause: "\(error)")
     }
   }

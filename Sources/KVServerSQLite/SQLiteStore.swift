@@ -1,4 +1,5 @@
 internal import KVBase
+package import KVCrypto
 internal import KVQuery
 internal import KVSQLite
 package import KVServerCore
@@ -8,6 +9,8 @@ package import KVServerCore
 package final class SQLiteStore: ServerStore {
   /// How the data is kept.
   package struct Settings: Sendable {
+    /// Has the key that the file is encrypted with; nil: it is not.
+    package var vault: Vault?
     /// For collections without permissions of their own.
     package var permissions = Permissions()
     /// How long collections without a setting of their own keep their history; 0: they keep none.
@@ -61,6 +64,7 @@ package final class SQLiteStore: ServerStore {
   ) throws(Failure) {
     let file = Self.file(in: directory)
     var configuration = SQLiteSchema.configuration(file)
+    configuration.vault = settings.vault
     configuration.durability = settings.isDurable ? .full : .normal
     configuration.cacheKiB = Int32(clamping: settings.cacheMiB * 1024)
     let database: Database
@@ -77,11 +81,28 @@ package final class SQLiteStore: ServerStore {
 
   /// Copies the data, as it is at one moment, into a new file, which is complete and on the disk when this returns. A
   /// server may use it meanwhile.
-  package static func copy(_ file: String, to copy: String) throws(Failure) {
+  /// `vault`: has its key if it is encrypted; so is the copy, with the same keys.
+  package static func copy(
+    _ file: String, with vault: Vault?, to copy: String
+  ) throws(Failure) {
     do {
-      try DatabaseCopy.make(of: file, at: copy, applicationId: SQLiteSchema.applicationId)
+      try DatabaseCopy.make(
+        [.init(file, to: copy, applicationId: SQLiteSchema.applicationId)], with: vault,
+        within: .unlimited)
     } catch {
       throw Failure(description: "cannot copy \(file): \(error)")
+    }
+  }
+
+  /// Encrypts the data in a directory anew, encrypts what was not, or decrypts it (`target` nil). Nobody may use it meanwhile.
+  package static func changeEncryption(
+    in directory: String, from vault: Vault?, to target: Vault?
+  ) throws(Failure) {
+    let file = file(in: directory)
+    do {
+      try Database.changeEncryption(of: file, from: vault, to: target, within: .unlimited)
+    } catch {
+      throw Failure(description: "\(file): \(error)")
     }
   }
 

@@ -47,10 +47,12 @@ extension DataDirectory {
         file(tag: tag), to: "\(partial)/\(Self.safe(tag)).kvs",
         applicationId: StorageSchema.applicationId)
     }
-    do throws(SQLiteError) { try DatabaseCopy.make(copies, within: budget) } catch {
+    do throws(SQLiteError) {
+      try DatabaseCopy.make(copies, with: vault, within: budget)
+    } catch {
       throw StoreError(error, within: budget)
     }
-    try SessionStore.copyWithoutSessions(sessionFile, to: "\(partial)/_session.kvs")
+    try SessionStore.copyWithoutSessions(sessionFile, to: "\(partial)/_session.kvs", with: vault)
     return (tags, copies.reduce(0) { $0 + Self.length($1.copy) })
   }
 
@@ -100,7 +102,7 @@ extension DataDirectory {
     guard fsync(descriptor) == 0 else { throw failure(directory) }
   }
 
-  private static func length(_ path: String) -> Int64 {
+  static func length(_ path: String) -> Int64 {
     var status = stat()
     return stat(path, &status) == 0 ? Int64(status.st_size) : 0
   }

@@ -1,4 +1,5 @@
 internal import Glibc
+package import KVCrypto
 package import KVQuery
 internal import KVSQLite
 package import KVSync
@@ -12,11 +13,15 @@ package struct DataDirectory: Sendable {
   /// Gives the type of the network file system that a directory is on, or nil; itself nil if any file system will do.
   private let networkType: (@Sendable (String) -> String?)?
 
+  /// Has the key that its files are encrypted with; nil: they are not.
+  let vault: Vault?
+
   package init(
-    root: String, appKey: String,
+    root: String, appKey: String, vault: Vault? = nil,
     networkType: (@Sendable (String) -> String?)? = NetworkFileSystem.type
   ) {
     path = "\(root)/\(Self.safe(appKey))"
+    self.vault = vault
     self.networkType = networkType
   }
 
@@ -43,14 +48,16 @@ package struct DataDirectory: Sendable {
     tag: String, layout: RecordLayout = RecordLayout(), durability: Storage.Durability = .full,
     automaticIndexes: IndexLedger.Rules? = nil
   ) throws(StoreError) -> Storage {
-    try Storage(
-      path: file(tag: tag), layout: layout, durability: durability,
+    try adoptKeys(for: file(tag: tag))
+    return try Storage(
+      path: file(tag: tag), vault: vault, layout: layout, durability: durability,
       automaticIndexes: automaticIndexes)
   }
 
   /// Opens the session of a tag.
   package func openSession(tag: String) throws(StoreError) -> SessionStore {
-    try SessionStore(path: sessionFile, tag: tag)
+    try adoptKeys(for: sessionFile)
+    return try SessionStore(path: sessionFile, vault: vault, tag: tag)
   }
 
   /// A name as one component of a path: letters, digits and hyphens stay, every other byte is written

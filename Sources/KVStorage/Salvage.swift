@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KVBase
+package import KVCrypto
 package import KVJSON
 internal import KVSQLite
 package import KVSync
@@ -19,14 +20,15 @@ package struct Salvage {
   /// `.notFound` if there is no such file; `.corrupt` if not even its list of tables can be read; `.invalid` if the
   /// directory is not empty.
   package static func run(
-    _ file: String, into directory: String
+    _ file: String, with vault: Vault? = nil, into directory: String
   ) throws(StoreError) -> JSONObject {
     guard access(file, F_OK) == 0 else {
       throw StoreError(.notFound, "The file \(file) does not exist.")
     }
     try makeEmpty(directory)
     do throws(SQLiteError) {
-      return try Salvage(database: DamagedDatabase(path: file), directory: directory).run()
+      return try Salvage(database: DamagedDatabase(path: file, with: vault), directory: directory)
+        .run()
     } catch {
       throw StoreError(error)
     }

@@ -1,5 +1,6 @@
 internal import Glibc
 package import KVBase
+package import KVCrypto
 internal import KVJSON
 internal import KVSQLite
 package import KVSync
@@ -47,9 +48,10 @@ package final class SessionStore: Sendable {
   private static let applicationId: Int32 = 0x4B56_5531
 
   /// Opens or makes the file, for a client of a tag. Throws `.corrupt` for what is not ours, and leaves it untouched.
-  package init(path: String, tag: String) throws(StoreError) {
+  package init(path: String, vault: Vault? = nil, tag: String) throws(StoreError) {
     self.tag = tag
-    let configuration = Database.Configuration(path: path, applicationId: Self.applicationId)
+    var configuration = Database.Configuration(path: path, applicationId: Self.applicationId)
+    configuration.vault = vault
     do throws(SQLiteError) {
       database = try Database(configuration, migrations: Self.migrations(openedBy: tag))
     } catch {
@@ -125,14 +127,16 @@ package final class SessionStore: Sendable {
     }
   }
 
-  /// Makes a file with what another one remembers beside sessions; none if that is nothing.
-  static func copyWithoutSessions(_ path: String, to copy: String) throws(StoreError) {
+  /// Makes a file with what another one remembers beside sessions; none if that is nothing. `vault`: of both.
+  static func copyWithoutSessions(
+    _ path: String, to copy: String, with vault: Vault?
+  ) throws(StoreError) {
     guard access(path, F_OK) == 0 else { return }
     // It has no tag's session, so none is moved to one.
-    let store = try SessionStore(path: path, tag: "")
+    let store = try SessionStore(path: path, vault: vault, tag: "")
     defer { store.close() }
     guard let user = try store.formerUser() else { return }
-    let other = try SessionStore(path: copy, tag: "")
+    let other = try SessionStore(path: copy, vault: vault, tag: "")
     defer { other.close() }
     try other.write { (db: borrowing Connection) throws(SQLiteError) in
       try set(former, to: user.text, on: db)

@@ -1,4 +1,5 @@
 package import KVBase
+package import KVCrypto
 package import KVQuery
 internal import KVSQLite
 package import KVSync
@@ -27,13 +28,14 @@ package final class Storage: LocalStore {
   let makeId: @Sendable () -> String
 
   /// Opens or makes the file. `layout`: of the backend that the data is of; always the same for one file, or one that allows more.
-  /// `automaticIndexes`: when an index is made without being asked for; nil: never. `makeId`: for
+  /// `vault`: has the key of an encrypted file; nil: it is not encrypted. `automaticIndexes`: when an index is made without being asked for; nil: never. `makeId`: for
   /// tests that are to repeat themselves.
   ///
-  /// Throws `.corrupt` if the file is damaged, foreign, or of a newer version; it is left untouched.
+  /// Throws `.corrupt` if the file is damaged, foreign, or of a newer version, and `.key` if the vault does not open it; it is left
+  /// untouched.
   package init(
-    path: String, layout: RecordLayout = RecordLayout(), durability: Durability = .full,
-    automaticIndexes: IndexLedger.Rules? = nil,
+    path: String, vault: Vault? = nil, layout: RecordLayout = RecordLayout(),
+    durability: Durability = .full, automaticIndexes: IndexLedger.Rules? = nil,
     makeId: @escaping @Sendable () -> String = { Identifier.entity() }
   ) throws(StoreError) {
     try MigratingThread.refuse()
@@ -43,6 +45,7 @@ package final class Storage: LocalStore {
     automatic = automaticIndexes.map { AutomaticIndexes($0) }
     indexes = IndexCatalog(automatic)
     var configuration = StorageSchema.configuration(path)
+    configuration.vault = vault
     configuration.durability = durability == .full ? .full : .normal
     feed = ChangeFeed(path: path)
     let hasOutdatedIndexes = Monitor(false)

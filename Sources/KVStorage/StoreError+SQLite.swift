@@ -25,7 +25,8 @@ extension StoreError {
     case .full: .full
     case .busy: .busy
     case .corrupt: .corrupt
-    case .evaluation: .invalid
+    case .key: .key
+    case .evaluation, .invalid: .invalid
     case .interrupted: .cancelled
     case .misuse: .misuse
     case .readOnly, .io, .constraint, .other: .storage

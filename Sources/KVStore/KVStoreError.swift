@@ -53,6 +53,8 @@ public struct KVStoreError: Error, Sendable, Equatable {
     case `internal`
     /// The certificate of the backend is not trusted, or `caFile` cannot be read.
     case certificate
+    /// The local data is encrypted with another key, or is not encrypted though a key was given.
+    case key
   }
 
   /// The answer of the backend, for errors that come from it.
@@ -160,6 +162,7 @@ extension KVStoreError.Code {
       case .busy: .busy
       case .internal: .internal
       case .certificate: .certificate
+      case .key: .key
       }
   }
 }

@@ -1,5 +1,10 @@
 /* Calls with one argument that is to be refused, and otherwise good ones. Made by
  * scripts/generate_abi.py from kvstore.h: do not edit. */
+static int32_t no_kv_key_fn(void *context, const char *directory, unsigned char *key_out, size_t capacity, size_t *length_out) {
+  (void)context, (void)directory, (void)key_out, (void)capacity, (void)length_out;
+  check_report(__LINE__, __FILE__, "a callback came for a call that failed");
+  return 0;
+}
 static kv_status no_kv_token_fn(void *context, const char *provider, const char *former, int32_t is_refused, char **token_out) {
   (void)context, (void)provider, (void)former, (void)is_refused, (void)token_out;
   check_report(__LINE__, __FILE__, "a callback came for a call that failed");
@@ -42,6 +47,7 @@ static kv_status no_kv_migration_fn(void *context, const kv_migration *migration
   return 0;
 }
 
+static kv_status handle_kv_client_change_key_client(void *a, kv_error **e) { return kv_client_change_key(a, "a", "{}", KV_NUL_TERMINATED, &json, &length, e); }
 static kv_status handle_kv_client_repair_client(void *a, kv_error **e) { return kv_client_repair(a, &json, &length, e); }
 static kv_status handle_kv_client_close_client(void *a, kv_error **e) { (void)e; return kv_client_close(a); }
 static kv_status handle_kv_client_event_fd_client(void *a, kv_error **e) { return kv_client_event_fd(a, &fd, e); }
@@ -260,6 +266,8 @@ static kv_status handle_kv_context_locate_objects(void *a, kv_error **e) { retur
 static kv_status handle_kv_context_statistics_objects(void *a, kv_error **e) { return kv_context_statistics(a, &json, &length, e); }
 static kv_status pointer_kv_client_open_options_json(void *a, kv_error **e) { (void)a; return kv_client_open(NULL, KV_NUL_TERMINATED, &made_client, e); }
 static kv_status pointer_kv_client_open_client_out(void *a, kv_error **e) { (void)a; return kv_client_open("{}", KV_NUL_TERMINATED, NULL, e); }
+static kv_status pointer_kv_client_set_key_provider_name(void *a, kv_error **e) { (void)a; return kv_client_set_key_provider(NULL, no_kv_key_fn, &freed, count_free, e); }
+static kv_status pointer_kv_encrypt_options_json(void *a, kv_error **e) { (void)a; return kv_encrypt(NULL, KV_NUL_TERMINATED, "{}", KV_NUL_TERMINATED, &json, &length, e); }
 static kv_status pointer_kv_salvage_options_json(void *a, kv_error **e) { (void)a; return kv_salvage(NULL, KV_NUL_TERMINATED, "a", &json, &length, e); }
 static kv_status pointer_kv_salvage_directory(void *a, kv_error **e) { (void)a; return kv_salvage("{}", KV_NUL_TERMINATED, NULL, &json, &length, e); }
 static kv_status pointer_kv_client_event_fd_fd_out(void *a, kv_error **e) { (void)a; return kv_client_event_fd(good_client, NULL, e); }
@@ -464,6 +472,7 @@ typedef struct {
 } misused_call;
 
 static const misused_call handle_calls[] = {
+    {"kv_client_change_key", "client", CLIENT, handle_kv_client_change_key_client, 0, 1, 0},
     {"kv_client_repair", "client", CLIENT, handle_kv_client_repair_client, 0, 1, 0},
     {"kv_client_close", "client", CLIENT, handle_kv_client_close_client, 1, 0, 0},
     {"kv_client_event_fd", "client", CLIENT, handle_kv_client_event_fd_client, 0, 1, 0},
@@ -685,6 +694,8 @@ static const misused_call handle_calls[] = {
 static const misused_call pointer_calls[] = {
     {"kv_client_open", "options_json", KINDS, pointer_kv_client_open_options_json, 0, 1, 0},
     {"kv_client_open", "client_out", KINDS, pointer_kv_client_open_client_out, 0, 1, 0},
+    {"kv_client_set_key_provider", "name", KINDS, pointer_kv_client_set_key_provider_name, 0, 1, 1},
+    {"kv_encrypt", "options_json", KINDS, pointer_kv_encrypt_options_json, 0, 1, 0},
     {"kv_salvage", "options_json", KINDS, pointer_kv_salvage_options_json, 0, 1, 0},
     {"kv_salvage", "directory", KINDS, pointer_kv_salvage_directory, 0, 1, 0},
     {"kv_client_event_fd", "fd_out", KINDS, pointer_kv_client_event_fd_fd_out, 0, 1, 0},

@@ -134,6 +134,9 @@ type Options struct {
 	// Retries is the number of times that a failed request is sent again, where that is safe. The default is 3; below 0:
 	// never.
 	Retries int `json:"-"`
+	// EncryptionKey is what the local data is encrypted with: 32 bytes as a []byte, a [Passphrase], or the [KeyProviderName] of a
+	// function that was given to [SetKeyProvider]. Without it the data is not encrypted.
+	EncryptionKey Key `json:"encryptionKey,omitempty"`
 	// SharedDevice makes all users of the device share one set of local data. Pending writes still belong to their user.
 	SharedDevice bool `json:"sharedDevice,omitempty"`
 	// PushAutomatically pushes pending writes by itself: after a save, when the network returns, and after a login.

@@ -47,6 +47,8 @@ const (
 	ErrFull Status = C.KV_FULL
 	// ErrBusy: another process has locked the local database for too long.
 	ErrBusy Status = C.KV_BUSY
+	// ErrKey: the local data is encrypted with another key, or is not encrypted though a key was given. It was not changed.
+	ErrKey Status = C.KV_KEY
 	// ErrInternal: a defect of the library. Please report it.
 	ErrInternal Status = C.KV_INTERNAL
 	// ErrCertificate: the certificate of the backend is not trusted, or the file of the option caFile cannot be read.

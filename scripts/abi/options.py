@@ -44,6 +44,7 @@ KINDS = (
         "String",
         "requestProperties",
     ),
+    Kind("a key", "bytes | str | Mapping[str, str]", "any"),
     Kind("object or text", "Mapping[str, Any] | str", "any"),
     Kind("object", "Mapping[str, Any]", "map[string]any"),
     Kind("text|URL|letters|as above", "str", "string", "String", "string"),

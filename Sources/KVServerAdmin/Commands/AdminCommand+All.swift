@@ -19,6 +19,8 @@ extension AdminCommand {
     Option(
       "audit-log", "FILE",
       help: "the audit log: gets a line for what is done to data without a server; audit reads it"),
+    Option(
+      "encryption-key-file", "FILE", help: "the key of the data of --data, if it is encrypted"),
     Option("ca-file", "FILE", help: "certificates to trust, as PEM, for --url [the system's]"),
     Option("json", "", help: "write results as JSON, one object a line"),
     Option("help", "", help: "say what a command does"),
@@ -42,6 +44,15 @@ extension AdminCommand {
         "migrate",
         "Moves the data of a directory to PostgreSQL, also while a server uses it: then again without.",
         options: [to("URI", "the address of a new database, postgres://…")], work: .files(.migrate)),
+      AdminCommand(
+        "encrypt",
+        "Encrypts the data of a directory, encrypts it anew with another key, or decrypts it. No server may use it.",
+        options: [
+          Option(
+            "new-key-file", "FILE",
+            help: "the key that opens it afterwards"),
+          Option("decrypt", "", help: "it is not encrypted afterwards"),
+        ], work: .files(.encrypt)),
       AdminCommand(
         "audit", "Shows who did what, as the file of --audit-log or of --config says.",
         options: AuditCommand.options, work: .files(.audit)),

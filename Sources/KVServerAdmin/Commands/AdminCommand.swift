@@ -40,7 +40,7 @@ package struct AdminCommand: Sendable {
   }
 
   package enum FileWork: Sendable {
-    case backup, restore, migrate, audit
+    case backup, restore, migrate, encrypt, audit
     case listSecrets, addSecret, removeSecret
   }
 

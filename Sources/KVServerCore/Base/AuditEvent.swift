@@ -42,6 +42,7 @@ package struct AuditEvent: Sendable, Equatable {
     case makeBackup = "backup.make"
     case restoreBackup = "backup.restore"
     case migrateData = "data.migrate"
+    case changeEncryption = "data.encrypt"
   }
 
   package enum Outcome: String, Sendable, CaseIterable {

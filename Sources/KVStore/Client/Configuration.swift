@@ -21,6 +21,8 @@ public struct Configuration: Sendable {
     case store(String)
   }
 
+  /// What the local data is encrypted with. Nil: it is not encrypted.
+  public var encryptionKey: EncryptionKey?
   /// Which failures an acknowledged write survives.
   public enum Durability: String, Sendable {
     /// A loss of power.
@@ -95,6 +97,7 @@ public struct Configuration: Sendable {
       options.set("schema", schema)
       options.set("dataDirectory", dataDirectory)
       options.set("tag", tag)
+      options["encryptionKey"] = encryptionKey?.option
       options.set("masterSecret", masterSecret)
       options["durability"] = .string(durability.rawValue)
       if isSharedDevice { options["sharedDevice"] = true }

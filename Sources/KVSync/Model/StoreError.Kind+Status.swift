@@ -23,6 +23,7 @@ extension StoreError.Kind {
     case .corrupt: 31
     case .full: 32
     case .busy: 33
+    case .key: 34
     case .internal: 90
     case .certificate: 26
     }
@@ -50,6 +51,7 @@ extension StoreError.Kind {
     case .corrupt: "KV_CORRUPT"
     case .full: "KV_FULL"
     case .busy: "KV_BUSY"
+    case .key: "KV_KEY"
     case .internal: "KV_INTERNAL"
     case .certificate: "KV_CERTIFICATE"
     }

@@ -5,7 +5,7 @@ package struct StoreError: Error, Sendable, Equatable {
   package enum Kind: Sendable, Equatable, CaseIterable {
     case misuse, invalid, notFound, conflict, noUser, unauthorized, forbidden, pending, unsupported
     case network, timeout, cancelled, server, proto, tooLarge
-    case storage, corrupt, full, busy, `internal`, certificate
+    case storage, corrupt, full, busy, `internal`, certificate, key
   }
 
   package var kind: Kind

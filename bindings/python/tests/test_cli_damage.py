@@ -15,6 +15,8 @@ from kvstored import Server
 
 import kvstore
 
+pytestmark = pytest.mark.plain_file
+
 
 @pytest.fixture
 def tool(

@@ -104,6 +104,7 @@ def test_collections_and_entities_are_shown_and_searched(data: Path) -> None:
     drive(steps, Settings(directory=data))
 
 
+@pytest.mark.plain_file
 def test_a_damaged_entity_is_left_out_and_named(data: Path) -> None:
     damage(data, '"text":"milk"', '"text":"silk"')
 

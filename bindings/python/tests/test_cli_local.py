@@ -37,7 +37,7 @@ def data(tmp_path: Path) -> Path:
 def tool(data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Tool:
     """Give the tool on that directory."""
     for name in [name for name in os.environ if name.startswith("KVSTORE_")]:
-        if name != "KVSTORE_LIBRARY":
+        if name not in ("KVSTORE_LIBRARY", "KVSTORE_TEST_KEY"):
             monkeypatch.delenv(name)
     return Tool(data, capsys, monkeypatch)
 

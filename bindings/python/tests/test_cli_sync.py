@@ -319,6 +319,7 @@ def test_the_doctor_looks_at_certificates(ana: Tool, tmp_path: Path) -> None:
         assert rows["certificate"]["detail"].startswith(f"{missing} cannot be read: No such file")
 
 
+@pytest.mark.plain_file
 def test_a_damaged_file_is_found_and_what_can_be_read_is_copied(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -176,6 +176,7 @@ client.close()
     assert (done.stdout, done.stderr) == ("[] 1000\n", "")
 
 
+@pytest.mark.plain_file
 def test_a_copy_is_another_device(server: Server, tmp_path: Path, unique: str) -> None:
     with open_client(server.host, tmp_path / "data") as client:
         user = client.signup(unique, "a password")

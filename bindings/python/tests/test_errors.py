@@ -92,6 +92,7 @@ def test_a_client_without_a_key_is_invalid() -> None:
         kvstore.Client(host=None)  # type: ignore[call-arg]
 
 
+@pytest.mark.plain_file
 def test_a_foreign_file_is_left_untouched(tmp_path: Path) -> None:
     with kvstore.Client(app_key="kid", host=None, data_directory=tmp_path) as client:
         client.collection("notes").save({"_id": "n1"})

@@ -135,6 +135,7 @@ def test_the_same_for_asyncio(tmp_path: Path) -> None:
     asyncio.run(work())
 
 
+@pytest.mark.plain_file
 def test_a_damaged_entity_is_an_error_and_the_others_can_be_read(tmp_path: Path) -> None:
     options: dict[str, Any] = {"app_key": APP_KEY, "host": None, "data_directory": tmp_path}
     with kvstore.Client(**options) as client:
@@ -190,6 +191,7 @@ def test_space_is_given_back_when_nobody_reads_an_older_state(
     asyncio.run(work())
 
 
+@pytest.mark.plain_file
 def test_a_damaged_entity_is_not_sent_and_pulled_again(
     server: Server, tmp_path: Path, unique: str
 ) -> None:

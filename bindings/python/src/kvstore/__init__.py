@@ -25,6 +25,7 @@ from .client import Client, LogLevel
 from .conflict import Conflict, ConflictHandler, Decision
 from .context import Context, MergeConflict, MergePolicy, Object, ObjectGoneError, SaveResult
 from .cursor import Cursor
+from .encryption import EncryptReport, Key, KeyProvider, encrypt, set_key_provider
 from .errors import (
     BusyError,
     CancelledError,
@@ -48,6 +49,7 @@ from .errors import (
     TooLargeError,
     UnauthorizedError,
     UnsupportedError,
+    WrongKeyError,
 )
 from .fetched import ListChanges, ListMove, RecordState, Results
 from .fields import F, Field
@@ -130,6 +132,7 @@ __all__ = [
     "CustomStore",
     "Decision",
     "Deletion",
+    "EncryptReport",
     "Entity",
     "EntityLike",
     "Explanation",
@@ -144,6 +147,8 @@ __all__ = [
     "InternalError",
     "InvalidError",
     "KVError",
+    "Key",
+    "KeyProvider",
     "ListChanges",
     "ListMove",
     "LiveEvent",
@@ -203,13 +208,16 @@ __all__ = [
     "UserStream",
     "Users",
     "WritePolicy",
+    "WrongKeyError",
     "describe_schema",
+    "encrypt",
     "has_feature",
     "live_objects",
     "register_backend",
     "register_store",
     "register_type",
     "salvage",
+    "set_key_provider",
     "snippet",
     "text_search",
     "to_json_value",

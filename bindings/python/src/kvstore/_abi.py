@@ -27,8 +27,12 @@ KV_STORAGE: Final = 30
 KV_CORRUPT: Final = 31
 KV_FULL: Final = 32
 KV_BUSY: Final = 33
+KV_KEY: Final = 34
 KV_INTERNAL: Final = 90
 KV_CERTIFICATE: Final = 26
+KV_KEY_NONE: Final = 0
+KV_KEY_BYTES: Final = 1
+KV_KEY_PASSPHRASE: Final = 2
 KV_CONFLICT_LEAVE: Final = 0
 KV_CONFLICT_KEEP: Final = 1
 KV_CONFLICT_TAKE: Final = 2
@@ -162,6 +166,15 @@ FREE_FN: Final = ctypes.CFUNCTYPE(
     ctypes.c_void_p,
 )
 
+KEY_FN: Final = ctypes.CFUNCTYPE(
+    ctypes.c_int32,
+    ctypes.c_void_p,
+    ctypes.c_char_p,
+    ctypes.c_void_p,
+    ctypes.c_size_t,
+    ctypes.c_void_p,
+)
+
 TOKEN_FN: Final = ctypes.CFUNCTYPE(
     ctypes.c_int32,
     ctypes.c_void_p,
@@ -251,6 +264,9 @@ FUNCTIONS: Final[dict[str, tuple[str, str]]] = {
     "kv_error_json": ("s", "p"),
     "kv_error_free": ("v", "p"),
     "kv_client_open": ("i", "snpp"),
+    "kv_client_set_key_provider": ("i", "spppp"),
+    "kv_client_change_key": ("i", "pssnppp"),
+    "kv_encrypt": ("i", "snsnppp"),
     "kv_salvage": ("i", "snsppp"),
     "kv_client_repair": ("i", "pppp"),
     "kv_client_close": ("i", "p"),

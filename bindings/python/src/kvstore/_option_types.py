@@ -127,6 +127,9 @@ class ClientOptions(CallOptions, total=False):
     #: Where local data and the session are; made if missing, readable by its owner only; default:
     #: `"$XDG_DATA_HOME/kvstore"`, else `"~/.local/share/kvstore"`.
     data_directory: str | os.PathLike[str]
+    #: What the local data is encrypted with: 32 bytes as Base64, `{"passphrase":…}`, or
+    #: `{"provider":name}` of a function that was set by `kv_client_set_key_provider`.
+    encryption_key: bytes | str | Mapping[str, str]
     #: Opens local data on a network file system, which is `KV_UNSUPPORTED` otherwise: for data that
     #: one machine alone uses (limits.md).
     allow_network_file_system: bool

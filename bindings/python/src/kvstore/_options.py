@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import json
 from collections.abc import Iterable, Mapping
@@ -71,8 +72,16 @@ def encode_options(options: Mapping[str, object]) -> bytes | None:
     """Write options as the library reads them; None if there are none."""
     if not options:
         return None
-    written = {_camel(name): value for name, value in options.items() if name not in _CONDITIONS}
+    written = {
+        _camel(name): _base64(value) if isinstance(value, bytes) else value
+        for name, value in options.items()
+        if name not in _CONDITIONS
+    }
     return to_json(written | _condition(options))
+
+
+def _base64(value: bytes) -> str:
+    return base64.b64encode(value).decode()
 
 
 _CONDITIONS: Final = ("if_missing", "if_version", "if_match")

@@ -24,6 +24,7 @@ from ._json import from_json
 from ._option_types import ClientOptions, LoginOptions, LogoutOptions, NetworkOptions, StoreOptions
 from ._options import StoreType, encode_options, to_json, to_text
 from .context import Context, MergePolicy
+from .encryption import Key, key_option
 from .errors import KVError, NoUserError, invalid
 from .groups import Groups
 from .migration import naming_handler
@@ -61,6 +62,7 @@ _set_token_provider = _native.function("kv_client_set_token_provider")
 _active = _native.function("kv_user_active")
 _status = _native.function("kv_client_status")
 _repair = _native.function("kv_client_repair")
+_change_key = _native.function("kv_client_change_key")
 _login_page = _native.function("kv_user_login_page")
 _start_sync = _native.function("kv_client_start_sync")
 _stop_sync = _native.function("kv_client_stop_sync")
@@ -564,6 +566,20 @@ class Client(Closing):
         """
         report: dict[str, Any] = from_json(_native.call_for_text(_repair, self.handle))
         return report
+
+    def change_key(self, key: Key | None, *, name: str = "main") -> list[str]:
+        """Change, add or remove a key that opens the local data; return the names of all keys.
+
+        The data stays as it is, so this takes no longer for more of it. The key that the data was
+        made with is ``main``; up to 8 keys open it. None removes the key of that name, which the
+        last one cannot be. Other processes that have the data open go on.
+        """
+        new = None if key is None else to_json(key_option(key))
+        text = _native.call_for_text(
+            _change_key, self.handle, to_text(name, "name"), new, len(new or b"")
+        )
+        names: list[str] = from_json(text)["keys"]
+        return names
 
     def observe_status(
         self,

@@ -160,6 +160,10 @@ class BusyError(StorageError):
     """Another process has locked the local database for too long."""
 
 
+class WrongKeyError(StorageError):
+    """The data is encrypted with another key, or is not encrypted though a key was given."""
+
+
 class InternalError(KVError):
     """The library has a defect. Please report it."""
 
@@ -188,6 +192,7 @@ _CLASSES: dict[int, type[KVError]] = {
     31: CorruptError,
     32: FullError,
     33: BusyError,
+    34: WrongKeyError,
     26: CertificateError,
     90: InternalError,
 }

@@ -17,6 +17,7 @@ from .._options import (
     WriteOptions,
 )
 from ..client import Client
+from ..encryption import Key
 from ..grouping import Aggregate
 from ..groups import Groups, UserGroup
 from ..pending import PendingQueue
@@ -458,6 +459,13 @@ class ClientCalls:
         See :meth:`kvstore.Client.repair`.
         """
         return await in_thread(self.blocking.repair)
+
+    async def change_key(self, key: Key | None, *, name: str = "main") -> list[str]:
+        """Change, add or remove a key that opens the local data; return the names of all keys.
+
+        See :meth:`kvstore.Client.change_key`.
+        """
+        return await in_thread(self.blocking.change_key, key, name=name)
 
     async def set_token_provider(self, provide: Callable[[TokenRequest], str] | None) -> None:
         """Let a function give the tokens of a backend that takes tokens of others, such as AppSync.

@@ -83,12 +83,14 @@ def _file(file: Path) -> Check:
     with file.open("rb") as opened:
         header = opened.read(72)
     facts = file.stat()
+    is_encrypted = header.startswith(b"kvstore sealed\r\n")
     version = int.from_bytes(header[60:64], "big")
-    words = f"{file}, {human_bytes(facts.st_size)}, schema {version}"
+    what = "encrypted" if is_encrypted else f"schema {version}"
+    words = f"{file}, {human_bytes(facts.st_size)}, {what}"
     log = file.with_name(file.name + "-wal")
     if log.exists():
         words += f", log {human_bytes(log.stat().st_size)}"
-    if header[68:72] != b"KVS1":
+    if not is_encrypted and header[68:72] != b"KVS1":
         return Check("file", "failed", f"{words}: not a file of libkvstore")
     if stat.S_IMODE(facts.st_mode) & 0o077:
         return Check("file", "warning", f"{words}: users other than its owner may access it")

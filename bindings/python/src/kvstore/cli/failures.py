@@ -31,6 +31,8 @@ class Exit(IntEnum):
     NO_ANSWER = 6
     #: The file is damaged.
     DAMAGED = 7
+    #: The data is encrypted with another key, or no key was named.
+    WRONG_KEY = 8
     #: Ctrl-C ended the command.
     INTERRUPTED = 130
     #: The reader has closed the output.
@@ -47,6 +49,7 @@ MEANINGS = {
     Exit.NOT_ALLOWED: "Nobody is logged in, or the user may not do this.",
     Exit.NO_ANSWER: "The backend did not answer, or not in time.",
     Exit.DAMAGED: "The file is damaged.",
+    Exit.WRONG_KEY: "The data is encrypted with another key, or no key was named.",
     Exit.INTERRUPTED: "Ended by Ctrl-C.",
     Exit.BROKEN_PIPE: "The reader has closed the output.",
 }
@@ -62,6 +65,7 @@ _CODES: list[tuple[type[errors.KVError], Exit]] = [
     (errors.NetworkError, Exit.NO_ANSWER),
     (errors.TimeoutError, Exit.NO_ANSWER),
     (errors.CorruptError, Exit.DAMAGED),
+    (errors.WrongKeyError, Exit.WRONG_KEY),
 ]
 
 

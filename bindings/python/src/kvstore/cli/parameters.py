@@ -98,6 +98,27 @@ def common_options(*, hidden: bool) -> list[click.Parameter]:
             help="Certificates to trust, as PEM. [default: the system's]",
         ),
         _option(
+            "--key-file",
+            type=path,
+            metavar="FILE",
+            envvar="KVSTORE_KEY_FILE",
+            hidden=hidden,
+            help="The key of encrypted data: 32 bytes, 64 hex digits, or Base64.",
+        ),
+        _option(
+            "--key-command",
+            metavar="COMMAND",
+            envvar="KVSTORE_KEY_COMMAND",
+            hidden=hidden,
+            help="A command that prints the key of encrypted data.",
+        ),
+        _option(
+            "--passphrase",
+            is_flag=True,
+            hidden=hidden,
+            help="Ask for the passphrase of encrypted data.",
+        ),
+        _option(
             "--timeout",
             type=click.FloatRange(min=0, min_open=True),
             metavar="SECONDS",

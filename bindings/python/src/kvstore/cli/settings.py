@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from ..client import Client
+from ..encryption import Key
 from ..results import Entity
 from ..status import ClientStatus
 from ..store import Store
 from .failures import Exit, Failure
+from .keys import key_from
 from .location import Location, locate, locate_or_make
 from .output import Output
 
@@ -35,8 +37,13 @@ class Settings:
     app_secret: str | None = None
     master_secret: str | None = None
     ca_file: Path | None = None
+    key_file: Path | None = None
+    key_command: str | None = None
+    passphrase: bool = False
     timeout: float | None = None
     output: str | None = None
+    #: The key, once it was asked for.
+    _key: Key | None = field(default=None, repr=False)
 
     @property
     def out(self) -> Output:
@@ -53,7 +60,11 @@ class Settings:
         find = locate_or_make if new else locate
         location = find(self.directory, self.app_key, self.tag)
         with Client(
-            app_key=location.app_key, tag=location.tag, data_directory=location.directory, host=None
+            app_key=location.app_key,
+            tag=location.tag,
+            data_directory=location.directory,
+            host=None,
+            **self.encryption(),
         ) as client:
             yield client
 
@@ -66,6 +77,7 @@ class Settings:
             tag=location.tag,
             data_directory=location.directory,
             **self._backend(),
+            **self.encryption(),
         ) as client:
             yield client
 
@@ -77,6 +89,14 @@ class Settings:
                 raise Failure(f"There is no collection {name}.", Exit.NOT_FOUND)
             with client.collection(name) as store:
                 yield store
+
+    def encryption(self) -> Any:
+        """Return the option that opens encrypted data, if a key was named."""
+        if self._key is None:
+            self._key = key_from(
+                self.key_file, self.key_command, prompts=self.passphrase, what="Passphrase"
+            )
+        return {} if self._key is None else {"encryption_key": self._key}
 
     def _backend(self) -> Any:
         if self.host is None:

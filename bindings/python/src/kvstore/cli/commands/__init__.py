@@ -7,6 +7,7 @@ import click
 from .accounts import login, logout, signup, users
 from .conflicts import conflicts
 from .copying import backup, restore
+from .encryption import change_key, decrypt, encrypt
 from .health import compact, completion, doctor, repair, salvage, verify
 from .indexing import indexes
 from .inspecting import inspect, open_
@@ -49,6 +50,9 @@ COMMANDS: list[click.Command] = [
     salvage,
     backup,
     restore,
+    encrypt,
+    decrypt,
+    change_key,
     doctor,
     completion,
 ]

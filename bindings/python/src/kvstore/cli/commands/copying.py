@@ -45,7 +45,9 @@ def restore(settings: Settings, source: Path) -> None:
 
 def _copy(settings: Settings, source: Path, app_key: str, destination: Path) -> None:
     options: NetworkOptions = {} if settings.timeout is None else {"timeout": settings.timeout}
-    with Client(app_key=app_key, data_directory=source, host=None) as client:
+    with Client(
+        app_key=app_key, data_directory=source, host=None, **settings.encryption()
+    ) as client:
         try:
             report = client.backup(destination, **options)
         except ConflictError as error:

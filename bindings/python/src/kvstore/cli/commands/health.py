@@ -153,6 +153,7 @@ def salvage(settings: Settings, destination: Path) -> None:
         tag=location.tag,
         data_directory=location.directory,
         host=None,
+        **settings.encryption(),
     )
     if not settings.out.is_for_people:
         settings.out.document(report)

@@ -21,6 +21,8 @@ _VARIABLES = {
     "app_secret": "KVSTORE_APP_SECRET",
     "master_secret": "KVSTORE_MASTER_SECRET",
     "ca_file": "KVSTORE_CA_FILE",
+    "key_file": "KVSTORE_KEY_FILE",
+    "key_command": "KVSTORE_KEY_COMMAND",
 }
 
 
