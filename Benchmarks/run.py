@@ -21,6 +21,7 @@ from pathlib import Path
 
 import appsync
 import cluster
+import encryption
 import live
 import local
 import peers
@@ -34,6 +35,7 @@ from tools import LIBRARY, ROOT, Row
 
 PARTS: dict[str, Callable[[], list[Row]]] = {
     "local": local.rows,
+    "encryption": encryption.rows,
     "query": query.rows,
     "results": results.rows,
     "peers": peers.rows,
