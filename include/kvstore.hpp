@@ -17,6 +17,7 @@
 #include <kvstore/custom_store.hpp>
 #include <kvstore/store.hpp>
 #include <kvstore/context.hpp>
+#include <kvstore/encryption.hpp>
 #include <kvstore/migration.hpp>
 #include <kvstore/transaction.hpp>
 

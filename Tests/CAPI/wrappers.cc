@@ -445,6 +445,28 @@ void a_migration_is_a_lambda() {
   CHECK(kvstore::unregister_migration("sizes").error().status() == KV_NOT_FOUND);
 }
 
+void a_key_provider_is_a_lambda() {
+  const std::string options = R"({"appKey":"kid","host":null,"dataDirectory":")" + std::string(fresh_directory()) + R"(")";
+  const std::string provided = options + R"(,"encryptionKey":{"provider":"paper"}})";
+  int calls = 0;
+  CHECK(kvstore::set_key_provider("paper", [&](std::string_view directory) {
+    CHECK(!directory.empty());
+    calls += 1;
+    return kvstore::ProvidedKey::passphrase("correct horse");
+  }));
+  {
+    Client client = std::move(*Client::open(provided));
+    CHECK(client.open_store("notes")->save(R"({"_id":"a"})"));
+    CHECK(calls == 1);
+    CHECK(client.change_key(R"({"passphrase":"another"})")->view() == R"({"keys":["main"]})");
+  }
+  CHECK(kvstore::remove_key_provider("paper"));
+  CHECK(Client::open(provided).error().status() == KV_INVALID);
+  CHECK(kvstore::encrypt(options + R"(,"encryptionKey":{"passphrase":"another"}})"));
+  Client client = std::move(*Client::open(options + "}"));
+  CHECK(client.open_store("notes")->find_by_id("a"));
+}
+
 void a_schema_is_described() {
   CHECK(kvstore::describe_schema("type Post @model { id: ID! title: String }")->view().find("\"Post\"") !=
         std::string_view::npos);
@@ -470,6 +492,7 @@ int main() {
   RUN("a backend is a class", a_backend_is_a_class);
   RUN("a store is a class", a_store_is_a_class);
   RUN("a migration is a lambda", a_migration_is_a_lambda);
+  RUN("a key provider is a lambda", a_key_provider_is_a_lambda);
   RUN("a schema is described", a_schema_is_described);
   RUN("every template compiles", every_template_compiles);
   stop_server();
