@@ -9,7 +9,7 @@ extension Client {
   /// the key of that name goes.
   package func changeKey(_ name: String?, to key: JSONValue?) throws(StoreError) -> JSONValue {
     let key = try key.map { (key) throws(StoreError) in
-      try ApplicationKey(key, named: "key", directory: directory.path)
+      try ApplicationKey(key, named: "key", directory: options.dataDirectory)
     }
     // So that there is a file.
     _ = try storage(options.tag)
@@ -25,7 +25,7 @@ extension Client {
     let options = try ClientOptions(options)
     let directory = options.directory
     let target = try key.map { (key) throws(StoreError) in
-      try Vault(key, named: "key", directory: directory.path)
+      try Vault(key, named: "key", directory: options.dataDirectory)
     }
     try directory.prepare()
     let report = try directory.changeEncryption(to: target, within: .unlimited)

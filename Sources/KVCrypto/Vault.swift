@@ -25,8 +25,10 @@ package final class Vault: Sendable {
     self.init { () throws(EncryptionError) in key }
   }
 
-  /// Whether a file was opened, so that a new one will have the same keys as that.
-  package var knowsFile: Bool { state.withLock { $0.header != nil } }
+  /// A vault with the same application key that knows no file: what is made with it has a new master key, and no other keys.
+  package func renewed() -> Vault {
+    Vault { [self] () throws(EncryptionError) in try applicationKey() }
+  }
 
   /// The key of a file's content. Throws `.key` if ours does not open it.
   package func dataKey(of header: FileHeader) throws(EncryptionError) -> SecretBytes {

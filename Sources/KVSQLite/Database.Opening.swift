@@ -32,6 +32,9 @@ extension Database {
       of: connection, applicationId: configuration.applicationId)
     if case .ours(let version) = header { try refuse(newer: version, than: migrations.count) }
     if connection.isReadOnly {
+      if case .unreadable = header {
+        throw SQLiteError(.corrupt, "The file's first page is damaged.")
+      }
       guard case .ours(Int32(migrations.count)) = header else {
         throw SQLiteError(
           .readOnly,
@@ -48,6 +51,11 @@ extension Database {
       try mark(connection, configuration.applicationId)
       try enterWAL(connection)
     }
+    if case .unreadable = header,
+      try connection.integer("PRAGMA application_id") != Int64(configuration.applicationId)
+    {
+      throw SQLiteError(.corrupt, "The file is a database of another program.")
+    }
     // Steps of the schema run no trigger: those that are there have not been looked at yet.
     if configuration.trustsSchema {
       kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
@@ -56,6 +64,7 @@ extension Database {
     kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)
     kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     connection.lookAtDisk()
+    DatabaseFile.removePartial(of: configuration.path)
     return PooledConnection(connection)
   }
 

@@ -30,8 +30,8 @@ enum DatabaseFile {
     defer { close(directory) }
     // Others who make the file at this moment wait.
     guard flock(directory, LOCK_EX) == 0 else { throw failure("lock the directory of", path) }
-    let existing = size(of: path)
-    guard existing ?? 0 == 0 else { return }
+    guard size(of: path) ?? 0 == 0 else { return }
+    try learnKeys(of: path, vault)
     let header: FileHeader
     do throws(EncryptionError) { header = try vault.newHeader() } catch { throw SQLiteError(error) }
     let partial = "\(path)-new"
@@ -41,6 +41,34 @@ enum DatabaseFile {
     // A name for what is whole. Who has the empty file open finds that it was replaced.
     guard rename(partial, path) == 0 else { throw failure("create", path) }
     fsync(directory)
+  }
+
+  /// Has a vault learn the keys of another file in the directory, as they are now: a new file has the same ones. Throws `.key` if
+  /// it does not open that file. A file that is to take the place of another one gets keys of its own.
+  private static func learnKeys(of path: String, _ vault: Vault) throws(SQLiteError) {
+    let directory = parent(of: path)
+    guard let name = path.split(separator: "/").last, !name.hasSuffix("-new"),
+      let dot = name.lastIndex(of: "."),
+      let entries = opendir(directory)
+    else { return }
+    defer { closedir(entries) }
+    let kind = name[dot...].utf8
+    while let entry = readdir(entries) {
+      // In its place: an entry ends with its name, before the end of the type.
+      guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { continue }
+      let start = UnsafeRawPointer(entry).advanced(by: offset)
+      let other = String(cString: start.assumingMemoryBound(to: CChar.self))
+      guard other.utf8.suffix(kind.count).elementsEqual(kind),
+        !other.utf8.elementsEqual(name.utf8), size(of: "\(directory)/\(other)") ?? 0 > 0
+      else { continue }
+      return try Database.unlock("\(directory)/\(other)", with: vault)
+    }
+  }
+
+  /// Removes what an encryption that was interrupted has left beside a file, which may be plain. Only for who has the file open: so
+  /// none is under way.
+  static func removePartial(of path: String) {
+    for suffix in ["-new", "-new-journal", "-new-new"] { unlink(path + suffix) }
   }
 
   /// Puts a whole file in the place of another one, on the disk.
@@ -101,6 +129,8 @@ enum DatabaseFile {
     case empty
     /// A database of this program, of that schema version.
     case ours(version: Int32)
+    /// An encrypted database whose first page is only in the log, or nowhere.
+    case unreadable
   }
 
   /// Looks at the header without locking or changing anything.
@@ -112,6 +142,7 @@ enum DatabaseFile {
     var bytes = [UInt8](repeating: 0, count: 100)
     var size: Int64 = 0
     let status = kv_sqlite_read_header(connection.raw, &bytes, 100, &size)
+    if status == SQLiteStatus.shortRead { return .unreadable }
     guard status == SQLITE_OK else { throw SQLiteError(status: status, on: nil) }
     if size == 0 { return .empty }
     guard size >= 100, bytes.starts(with: Array("SQLite format 3\0".utf8)) else {

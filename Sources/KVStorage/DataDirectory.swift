@@ -48,16 +48,18 @@ package struct DataDirectory: Sendable {
     tag: String, layout: RecordLayout = RecordLayout(), durability: Storage.Durability = .full,
     automaticIndexes: IndexLedger.Rules? = nil
   ) throws(StoreError) -> Storage {
-    try adoptKeys(for: file(tag: tag))
-    return try Storage(
-      path: file(tag: tag), vault: vault, layout: layout, durability: durability,
-      automaticIndexes: automaticIndexes)
+    try learningKeys { () throws(StoreError) in
+      try Storage(
+        path: file(tag: tag), vault: vault, layout: layout, durability: durability,
+        automaticIndexes: automaticIndexes)
+    }
   }
 
   /// Opens the session of a tag.
   package func openSession(tag: String) throws(StoreError) -> SessionStore {
-    try adoptKeys(for: sessionFile)
-    return try SessionStore(path: sessionFile, vault: vault, tag: tag)
+    try learningKeys { () throws(StoreError) in
+      try SessionStore(path: sessionFile, vault: vault, tag: tag)
+    }
   }
 
   /// A name as one component of a path: letters, digits and hyphens stay, every other byte is written

@@ -128,6 +128,41 @@ private func has(_ text: String, in bytes: [UInt8]) -> Bool {
     }
   }
 
+  @Test("is read from its log where the first page was half written", arguments: [512, 2048, 3584])
+  func tornFirstPage(_ written: Int) throws {
+    let database = try openEncrypted()
+    for number in 0..<40 { try database.add("\(number)") }
+    let other = directory.file("torn.kvs")
+    var file = bytes(of: path)
+    if file.count < FileHeader.reserved + 4096 {
+      file += [UInt8](repeating: 0, count: FileHeader.reserved + 4096 - file.count)
+    }
+    for index in 0..<written { file[FileHeader.reserved + index] = UInt8.random(in: 0...255) }
+    write(file, to: other)
+    write(bytes(of: path + "-wal"), to: other + "-wal")
+    let recovered = try open(other) { $0.vault = Vault(key(1)) }
+    #expect(try recovered.words().count == 40)
+    #expect(try recovered.text("PRAGMA integrity_check") == "ok")
+  }
+
+  @Test("has the keys that the other files of its directory have now") func learnsKeys() throws {
+    let vault = Vault(key(1))
+    let database = try open(path) { $0.vault = vault }
+    // Another process changes the key.
+    let other = try openEncrypted()
+    try other.changeKey("main", to: key(2))
+    let made = directory.file("new.kvs")
+    try open(made) { $0.vault = vault }.add("one")
+    #expect(throws: SQLiteError.self) { try open(made) { $0.vault = Vault(key(1)) } }
+    #expect(try open(made) { $0.vault = Vault(key(2)) }.words() == ["one"])
+    // Nothing is encrypted with a key of its own there.
+    let error = #expect(throws: SQLiteError.self) {
+      try open(directory.file("foreign.kvs")) { $0.vault = Vault(key(3)) }
+    }
+    #expect(error?.kind == .key)
+    withExtendedLifetime(database) {}
+  }
+
   @Test("says so where a byte of a page was changed, and reads the rest") func flippedByte() throws
   {
     let database = try openEncrypted()

@@ -69,8 +69,8 @@ extension Database {
     let connection = try Connection(opening: path, with: from)
     connection.setBusyTimeout(1000)
     try connection.takeAlone()
-    unlink(partial)
-    defer { unlink(partial) }
+    DatabaseFile.removePartial(of: path)
+    defer { DatabaseFile.removePartial(of: path) }
     try connection.within(budget) { () throws(SQLiteError) in
       try connection.copy(to: partial, with: to)
     }

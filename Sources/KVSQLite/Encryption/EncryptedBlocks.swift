@@ -92,6 +92,10 @@ final class EncryptedBlocks: EncryptedFile {
       guard status == SQLITE_OK else { return status }
     }
     size = newSize
+    if current == index {
+      let rest = Int(newSize % Int64(Self.blockSize))
+      Self.clear(block + rest, count: Self.blockSize - rest)
+    }
     guard newSize % Int64(Self.blockSize) > 0 else {
       current = -1
       return truncateReal(to: index * Self.realBlockSize)

@@ -54,7 +54,8 @@ final class EncryptedPages: EncryptedFile {
     let status = readPage(page, at: offset - Int64(start))
     guard status == SQLITE_OK else {
       Self.clear(target, count: count)
-      return status
+      // SQLite looks at parts of the first page before it looks into the log, which may have it whole after a loss of power.
+      return status == SQLITE_CORRUPT ? SQLiteStatus.shortRead : status
     }
     target.copyMemory(from: page + start, byteCount: count)
     return SQLITE_OK

@@ -96,6 +96,9 @@ def test_a_provider_gives_the_key_when_it_is_needed(tmp_path: Path) -> None:
         fill(tmp_path, {"provider": "keyring"})
         assert asked == [str(tmp_path)]
         with client(tmp_path) as opened:
+            opened.change_key({"provider": "keyring"})
+        assert asked == [str(tmp_path)] * 2
+        with client(tmp_path) as opened:
             assert opened.collection("notes").count() == 200
     finally:
         kvstore.set_key_provider("keyring", None)
@@ -161,7 +164,7 @@ def test_data_is_encrypted_anew_and_decrypted(tmp_path: Path) -> None:
     assert report["bytes"] > 0
     assert files_with(MARKER, tmp_path) == []
     options = {"app_key": "app", "host": None, "data_directory": str(tmp_path)}
-    again = kvstore.encrypt(KEY, **options, encryption_key=KEY)  # type: ignore[arg-type]
+    again = kvstore.encrypt(KEY, **options)  # type: ignore[arg-type]
     assert again["files"] == 0
     kvstore.encrypt(OTHER, **options, encryption_key=KEY)  # type: ignore[arg-type]
     with client(tmp_path, OTHER) as opened:
@@ -171,6 +174,44 @@ def test_data_is_encrypted_anew_and_decrypted(tmp_path: Path) -> None:
     kvstore.encrypt(None, **options, encryption_key=OTHER)  # type: ignore[arg-type]
     with client(tmp_path, None) as opened:
         assert opened.collection("notes").count() == 200
+
+
+def test_a_change_of_keys_that_was_interrupted_is_repeated_with_either_key(tmp_path: Path) -> None:
+    options = {"app_key": "app", "host": None, "data_directory": str(tmp_path)}
+    for tag in ("a", "b", "c"):
+        with kvstore.Client(**options, tag=tag, encryption_key=KEY) as opened:  # type: ignore[arg-type]
+            opened.collection("notes").save({"_id": tag})
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.kvs")}
+    with kvstore.Client(**options, tag="a", encryption_key=KEY) as opened:  # type: ignore[arg-type]
+        opened.change_key(OTHER)
+    # As if only the first file had been changed.
+    for path in sorted(before)[1:]:
+        path.write_bytes(before[path])
+    for key in (KEY, OTHER):
+        for tag in ("a", "b", "c"):
+            with kvstore.Client(**options, tag=tag, encryption_key=key) as opened:  # type: ignore[arg-type]
+                assert opened.collection("notes").count() == 1
+    with kvstore.Client(**options, tag="c", encryption_key=OTHER) as opened:  # type: ignore[arg-type]
+        opened.change_key(OTHER)
+    for tag in ("a", "b", "c"):
+        with (
+            pytest.raises(kvstore.WrongKeyError),
+            kvstore.Client(**options, tag=tag, encryption_key=KEY) as opened,  # type: ignore[arg-type]
+        ):
+            opened.collection("notes").count()
+
+
+def test_encrypting_anew_leaves_no_other_key(tmp_path: Path) -> None:
+    fill(tmp_path)
+    with client(tmp_path) as opened:
+        opened.change_key({"passphrase": "paper"}, name="recovery")
+    options = {"app_key": "app", "host": None, "data_directory": str(tmp_path)}
+    report = kvstore.encrypt({"passphrase": "paper"}, **options, encryption_key=KEY)  # type: ignore[arg-type]
+    assert report["files"] == 1
+    with pytest.raises(kvstore.WrongKeyError):
+        fill(tmp_path)
+    with client(tmp_path, {"passphrase": "paper"}) as opened:
+        assert opened.change_key(KEY) == ["main"]
 
 
 def test_a_backup_is_encrypted_and_opens_with_the_key(tmp_path: Path) -> None:

@@ -85,6 +85,8 @@ def _on_key(token: int, directory: bytes, target: Any, capacity: int, length_out
     key = None if host is None else host.provider(os.fsdecode(directory))
     if key is None:
         return _abi.KV_KEY_NONE
+    if not isinstance(key, (bytes, bytearray, str)):
+        raise TypeError(f"a key provider gives bytes or a str, not a {type(key).__name__}")
     kind = _abi.KV_KEY_PASSPHRASE if isinstance(key, str) else _abi.KV_KEY_BYTES
     secret = key.encode() if isinstance(key, str) else bytes(key)
     if len(secret) > capacity:
