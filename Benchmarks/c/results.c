@@ -25,7 +25,6 @@ typedef struct sides {
   kv_store *store;
   kv_query *ordered, *end;
   kv_query *swedish, *german; /* all cities by name, without an index; a page, with one */
-  UCollator *collators[2];
   kv_results *single; /* of batches of one */
   raw_store raw;
   size_t count;
@@ -195,17 +194,21 @@ static void sort_key(sqlite3_context *context, int count, sqlite3_value **values
   sqlite3_result_blob(context, key, bytes, SQLITE_TRANSIENT);
 }
 
-static void add_languages(sides *both) {
+static UCollator *collators[2];
+
+static int add_languages(sqlite3 *db, char **error, const struct sqlite3_api_routines *routines) {
   const char *const names[2][2] = {{"sv", "sv_key"}, {"de", "de_key"}};
+  (void)error, (void)routines;
   for (int i = 0; i < 2; i++) {
     UErrorCode status = U_ZERO_ERROR;
-    both->collators[i] = ucol_open(names[i][0], &status);
-    ucol_setAttribute(both->collators[i], UCOL_NORMALIZATION_MODE, UCOL_ON, &status);
+    collators[i] = ucol_open(names[i][0], &status);
+    ucol_setAttribute(collators[i], UCOL_NORMALIZATION_MODE, UCOL_ON, &status);
     if (U_FAILURE(status)) raw_fail(names[i][0], u_errorName(status));
-    if (sqlite3_create_function(both->raw.db, names[i][1], 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
-                                both->collators[i], sort_key, NULL, NULL))
-      raw_fail(names[i][1], sqlite3_errmsg(both->raw.db));
+    if (sqlite3_create_function(db, names[i][1], 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, collators[i],
+                                sort_key, NULL, NULL))
+      raw_fail(names[i][1], sqlite3_errmsg(db));
   }
+  return SQLITE_OK;
 }
 
 static size_t raw_position(sides *both, sqlite3_stmt *statement) {
@@ -333,8 +336,10 @@ static void open_ours(sides *both, const char *directory) {
 static void open_raw(sides *both, const char *directory) {
   char file[512];
   snprintf(file, sizeof file, "%s/raw.sqlite", directory);
+  /* The statements that it prepares need the functions: a column is made with one of them. */
+  sqlite3_auto_extension((void (*)(void))add_languages);
   raw_open(&both->raw, file, "NORMAL", CHECKPOINT);
-  add_languages(both);
+  sqlite3_cancel_auto_extension((void (*)(void))add_languages);
 }
 
 /* The `_id`, which is the first member of a line. */
@@ -417,7 +422,7 @@ int main(int count, char **arguments) {
   else if (strcmp(arguments[1], "fill") == 0) fill(&both, arguments[3]);
   else run(&both, atoi(arguments[3]));
   if (!is_memory) raw_close(&both.raw);
-  for (int i = 0; i < 2; i++) ucol_close(both.collators[i]);
+  for (int i = 0; i < 2; i++) ucol_close(collators[i]);
   kv_query_free(both.swedish);
   kv_query_free(both.german);
   kv_query_free(both.ordered);
