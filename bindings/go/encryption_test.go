@@ -12,6 +12,13 @@ import (
 
 const secretText = "marker-that-must-not-be-seen"
 
+func succeeds(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func encrypted(directory string, key kvstore.Key) kvstore.Options {
 	return kvstore.Options{AppKey: "app", LocalOnly: true, DataDirectory: directory, EncryptionKey: key}
 }
@@ -20,7 +27,7 @@ func fillEncrypted(t *testing.T, options kvstore.Options) {
 	t.Helper()
 	client := must(kvstore.Open(options))(t)
 	defer client.Close()
-	notes := must(kvstore.OpenCollection[note](client, "notes"))(t)
+	notes := must(kvstore.OpenCollection[note](client, "notes", kvstore.Sync))(t)
 	defer notes.Close()
 	must(notes.Save(ctx, note{ID: "a", Text: secretText}))(t)
 }
@@ -31,7 +38,7 @@ func openNotes(options kvstore.Options) error {
 		return err
 	}
 	defer client.Close()
-	notes, err := kvstore.OpenCollection[note](client, "notes")
+	notes, err := kvstore.OpenCollection[note](client, "notes", kvstore.Sync)
 	if err != nil {
 		return err
 	}
@@ -52,7 +59,7 @@ func filesWith(t *testing.T, text, directory string) (found []string) {
 		}
 		return err
 	})
-	equal(t, err, nil)
+	succeeds(t, err)
 	return found
 }
 
@@ -60,7 +67,7 @@ func TestEncryptedDataOpensWithItsKeyOnly(t *testing.T) {
 	directory, key := t.TempDir(), bytes.Repeat([]byte{7}, 32)
 	fillEncrypted(t, encrypted(directory, key))
 	equal(t, len(filesWith(t, secretText, directory)), 0)
-	equal(t, openNotes(encrypted(directory, key)), nil)
+	succeeds(t, openNotes(encrypted(directory, key)))
 	for _, wrong := range []kvstore.Key{nil, bytes.Repeat([]byte{8}, 32), kvstore.Passphrase("guessed")} {
 		if err := openNotes(encrypted(directory, wrong)); !errors.Is(err, kvstore.ErrKey) {
 			t.Errorf("with %v: %v", wrong, err)
@@ -74,14 +81,14 @@ func TestEncryptedDataOpensWithItsKeyOnly(t *testing.T) {
 func TestAProviderGivesTheKey(t *testing.T) {
 	directory := t.TempDir()
 	asked := 0
-	equal(t, kvstore.SetKeyProvider("keyring", func(string) (kvstore.Key, error) {
+	succeeds(t, kvstore.SetKeyProvider("keyring", func(string) (kvstore.Key, error) {
 		asked++
 		return kvstore.Passphrase("correct horse"), nil
-	}), nil)
-	defer func() { equal(t, kvstore.SetKeyProvider("keyring", nil), nil) }()
+	}))
+	defer func() { succeeds(t, kvstore.SetKeyProvider("keyring", nil)) }()
 	fillEncrypted(t, encrypted(directory, kvstore.KeyProviderName("keyring")))
 	equal(t, asked, 1)
-	equal(t, openNotes(encrypted(directory, kvstore.Passphrase("correct horse"))), nil)
+	succeeds(t, openNotes(encrypted(directory, kvstore.Passphrase("correct horse"))))
 }
 
 func TestAKeyIsChangedAndDataIsEncryptedAnew(t *testing.T) {
@@ -101,5 +108,5 @@ func TestAKeyIsChangedAndDataIsEncryptedAnew(t *testing.T) {
 		t.Error(err)
 	}
 	must(kvstore.Encrypt(encrypted(directory, second), nil))(t)
-	equal(t, openNotes(encrypted(directory, nil)), nil)
+	succeeds(t, openNotes(encrypted(directory, nil)))
 }
