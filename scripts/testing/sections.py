@@ -310,7 +310,7 @@ SECTIONS = [
         "rarer uses that work on plain files only",
         ["Tests/Encrypted/run"],
         (*PYTHON, "bindings/go", "Tests/CAPI", "Tests/Encrypted", "scripts/check-capi"),
-        tier=Tier.ALL,
+        tier=Tier.NAMED,
         covers=("encrypted",),
         limit=1500,
         env=BINDING_AND_SCRIPTS,
