@@ -14,7 +14,7 @@ ROUNDS = 5
 
 @dataclass(frozen=True)
 class Workload:
-    """A workload of local.c with its goal."""
+    """A workload of a C program that prints the rates of both sides, with its goal."""
 
     name: str
     title: str

@@ -2,7 +2,7 @@
  *
  *   encryption bulk|single-full|find|find-cached|scan DIRECTORY COUNT ROUNDS
  *
- * Prints "encrypted RATE" and "plain RATE" in turns, ROUNDS times each: entities (or calls) per second. */
+ * Prints "ours RATE" (encrypted) and "raw RATE" (not encrypted) in turns, ROUNDS times each: entities (or calls) per second. */
 #include "data.h"
 #include "ours.h"
 #include "raw.h"
@@ -124,7 +124,7 @@ int main(int count, char **arguments) {
       double done = workloads[kind].run(data.store, &work);
       double seconds = data_now() - start;
       close_data(data);
-      printf("%s %.1f\n", is_encrypted ? "encrypted" : "plain", done / seconds);
+      printf("%s %.1f\n", is_encrypted ? "ours" : "raw", done / seconds);
       fflush(stdout);
     }
   }

@@ -313,12 +313,10 @@ package struct FileHeader: Sendable {
 /// The keys that passphrases gave, so that Argon2id runs once for each passphrase and salt.
 struct PassphraseKeys: Sendable {
   private struct Entry: Sendable {
-    let passphrase: ObjectIdentifier
+    let passphrase: SecretBytes
     let cost: PassphraseCost
     let salt: [UInt8]
     let key: SecretBytes
-    /// So that its identity stays its own.
-    let owner: SecretBytes
   }
 
   private var entries: [Entry] = []
@@ -326,7 +324,7 @@ struct PassphraseKeys: Sendable {
 
   /// Cost and salt for a new slot: those of an earlier one of the same passphrase, if there is one.
   mutating func choice(for passphrase: SecretBytes) -> (PassphraseCost, [UInt8]) {
-    if let entry = entries.last(where: { $0.owner === passphrase }) {
+    if let entry = entries.last(where: { $0.passphrase === passphrase }) {
       return (entry.cost, entry.salt)
     }
     var salt = [UInt8](repeating: 0, count: PassphraseCost.saltSize)
@@ -342,14 +340,11 @@ struct PassphraseKeys: Sendable {
     case .bytes(let bytes): return bytes
     case .passphrase(let passphrase):
       let known = entries.first {
-        $0.owner === passphrase && $0.cost == cost && $0.salt == salt
+        $0.passphrase === passphrase && $0.cost == cost && $0.salt == salt
       }
       if let known { return known.key }
       let made = try cost.key(of: passphrase, salt: salt)
-      entries.append(
-        Entry(
-          passphrase: ObjectIdentifier(passphrase), cost: cost, salt: salt, key: made,
-          owner: passphrase))
+      entries.append(Entry(passphrase: passphrase, cost: cost, salt: salt, key: made))
       return made
     }
   }

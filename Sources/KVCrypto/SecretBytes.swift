@@ -5,7 +5,7 @@ internal import CSodium
 /// `@unchecked Sendable`: they do not change after `init`.
 package final class SecretBytes: @unchecked Sendable {
   private let start: UnsafeMutableRawPointer
-  /// Whether the memory is libsodium's, with pages around it that nobody may touch.
+  /// Whether the memory is libsodium's, between two pages that cannot be read or written.
   private let isGuarded: Bool
   package let count: Int
 

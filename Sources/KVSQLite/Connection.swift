@@ -57,7 +57,7 @@ package struct Connection: ~Copyable {
   ) throws(SQLiteError) -> OpaquePointer {
     guard let vault else {
       let raw = try open(path, flags, parameters: parameters)
-      guard try isEncrypted(raw) else { return raw }
+      guard isEncrypted(raw) else { return raw }
       sqlite3_close_v2(raw)
       throw SQLiteError(EncryptionError.missingKey)
     }
@@ -93,7 +93,7 @@ package struct Connection: ~Copyable {
   }
 
   /// Whether the file that was opened begins as an encrypted one does.
-  private static func isEncrypted(_ raw: OpaquePointer) throws(SQLiteError) -> Bool {
+  private static func isEncrypted(_ raw: OpaquePointer) -> Bool {
     var beginning = [UInt8](repeating: 0, count: FileHeader.magic.count)
     var size: Int64 = 0
     let status = kv_sqlite_read_header(raw, &beginning, Int32(beginning.count), &size)

@@ -1,11 +1,11 @@
 internal import CSQLite
-internal import Glibc
 package import KVBase
 
 extension Database {
   /// How many bytes the file and its log have.
   package var size: Int64 {
-    Self.length(configuration.path) + Self.length(configuration.path + "-wal")
+    (DatabaseFile.size(of: configuration.path) ?? 0)
+      + (DatabaseFile.size(of: configuration.path + "-wal") ?? 0)
   }
 
   /// Writes the file anew without what it has no use for any more, and gives that and the log back to the disk.
@@ -74,10 +74,5 @@ extension Database {
         }
       }
     }
-  }
-
-  private static func length(_ path: String) -> Int64 {
-    var status = stat()
-    return stat(path, &status) == 0 ? Int64(status.st_size) : 0
   }
 }

@@ -20,17 +20,12 @@ package enum DatabaseCopy {
   /// How many pages are copied between two looks at the budget.
   private static let pagesPerStep: Int32 = 256
 
-  /// Copies a database as it is at this moment into a new file that only its owner may read; others go on to read and
-  /// write it. The copy is on the disk when this returns. Throws `.corrupt` for a file that is damaged or not ours.
-  package static func make(
-    of path: String, at copy: String, applicationId: Int32
-  ) throws(SQLiteError) {
-    try make([File(path, to: copy, applicationId: applicationId)], within: .unlimited)
-  }
-
-  /// The same of several files, all as they are at one moment. `vault`: they are encrypted, and so are the copies, with the
-  /// same keys. Fails with `.interrupted` once the budget is exhausted. What
-  /// was copied until it fails stays.
+  /// Copies databases, all as they are at one moment, into new files that only their owner may read; others go on to read and
+  /// write them. The copies are on the disk when this returns. `vault`: the databases are encrypted, and so are the copies, with
+  /// the same keys.
+  ///
+  /// Throws `.corrupt` for a file that is damaged or not ours, and `.interrupted` once the budget is exhausted. What was copied
+  /// until it fails stays.
   package static func make(
     _ files: [File], with vault: Vault? = nil, within budget: WorkBudget
   ) throws(SQLiteError) {

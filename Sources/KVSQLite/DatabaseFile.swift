@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Glibc
+internal import KVBase
 internal import KVCrypto
 
 /// The file of a database before SQLite works on it: making it, and telling whether it is ours.
@@ -21,8 +22,8 @@ enum DatabaseFile {
     guard chmod(path, 0o600) == 0 else { throw failure("chmod", path) }
   }
 
-  /// Makes an encrypted file with its header under another name first: nobody ever sees half of it. A file without bytes, which nothing
-  /// was written to yet, is replaced.
+  /// Makes an encrypted file with its header. It is written under another name first, so it appears as a whole. An empty file is
+  /// replaced.
   private static func createEncrypted(_ path: String, _ vault: Vault) throws(SQLiteError) {
     guard size(of: path) ?? 0 == 0 else { return }
     let directory = open(parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -48,21 +49,14 @@ enum DatabaseFile {
   private static func learnKeys(of path: String, _ vault: Vault) throws(SQLiteError) {
     let directory = parent(of: path)
     guard let name = path.split(separator: "/").last, !name.hasSuffix("-new"),
-      let dot = name.lastIndex(of: "."),
-      let entries = opendir(directory)
+      let dot = name.lastIndex(of: "."), let names = fileNames(in: directory)
     else { return }
-    defer { closedir(entries) }
     let kind = name[dot...].utf8
-    while let entry = readdir(entries) {
-      // In its place: an entry ends with its name, before the end of the type.
-      guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { continue }
-      let start = UnsafeRawPointer(entry).advanced(by: offset)
-      let other = String(cString: start.assumingMemoryBound(to: CChar.self))
-      guard other.utf8.suffix(kind.count).elementsEqual(kind),
-        !other.utf8.elementsEqual(name.utf8), size(of: "\(directory)/\(other)") ?? 0 > 0
-      else { continue }
-      return try Database.unlock("\(directory)/\(other)", with: vault)
+    let other = names.first { other in
+      other.utf8.suffix(kind.count).elementsEqual(kind) && !other.utf8.elementsEqual(name.utf8)
+        && size(of: "\(directory)/\(other)") ?? 0 > 0
     }
+    if let other { try Database.unlock("\(directory)/\(other)", with: vault) }
   }
 
   /// Removes what an encryption that was interrupted has left beside a file, which may be plain. Only for who has the file open: so
@@ -96,12 +90,13 @@ enum DatabaseFile {
   }
 
   /// How many bytes a file has; nil: there is none.
-  private static func size(of path: String) -> Int64? {
+  static func size(of path: String) -> Int64? {
     var status = stat()
     return stat(path, &status) == 0 ? Int64(status.st_size) : nil
   }
 
-  private static func parent(of path: String) -> String {
+  /// The directory that a file is in.
+  static func parent(of path: String) -> String {
     path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
   }
 
@@ -116,11 +111,8 @@ enum DatabaseFile {
   /// Whether nobody can write to a file, nor make a log or locks beside it: it lies on a medium that is mounted for reading
   /// only, for instance. A log that is there all the same has to be read, which needs locks.
   static func isImmutable(_ path: String) -> Bool {
-    let directory = path.lastIndex(of: "/").map { path[..<$0] } ?? "."
-    guard access(path, W_OK) != 0, access(directory.isEmpty ? "/" : String(directory), W_OK) != 0
-    else { return false }
-    var log = stat()
-    return stat(path + "-wal", &log) != 0 || log.st_size == 0
+    guard access(path, W_OK) != 0, access(parent(of: path), W_OK) != 0 else { return false }
+    return size(of: path + "-wal") ?? 0 == 0
   }
 
   /// What a file's first bytes say.

@@ -24,7 +24,7 @@ struct DiskReserve: Sendable {
   /// Takes the space, or as much as there is beyond `rest`, unless it is taken already.
   func allocate(leaving rest: Int64 = size) {
     guard access(path, F_OK) != 0 else { return }
-    let size = min(Self.size, (Self.freeSpace(at: parent) ?? 0) - rest)
+    let size = min(Self.size, (Self.freeSpace(at: DatabaseFile.parent(of: path)) ?? 0) - rest)
     guard size >= Self.minimumSize else { return }
     let file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
     guard file >= 0 else { return }
@@ -35,8 +35,4 @@ struct DiskReserve: Sendable {
 
   /// Gives the space back; false if there is none.
   @discardableResult func release() -> Bool { unlink(path) == 0 }
-
-  private var parent: String {
-    path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-  }
 }

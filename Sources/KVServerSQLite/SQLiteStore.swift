@@ -94,7 +94,7 @@ package final class SQLiteStore: ServerStore {
     }
   }
 
-  /// Encrypts the data in a directory anew, encrypts what was not, or decrypts it (`target` nil). Nobody may use it meanwhile.
+  /// Encrypts the data in a directory anew, encrypts what was not, or decrypts it (`target` nil). No other connection may have it open.
   package static func changeEncryption(
     in directory: String, from vault: Vault?, to target: Vault?
   ) throws(Failure) {

@@ -82,15 +82,8 @@ extension DataDirectory {
   }
 
   private static func remove(_ directory: String) {
-    guard let entries = opendir(directory) else { return }
-    var names: [String] = []
-    while let entry = readdir(entries) {
-      guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { continue }
-      let start = UnsafeRawPointer(entry).advanced(by: offset)
-      names.append(String(cString: start.assumingMemoryBound(to: CChar.self)))
-    }
-    closedir(entries)
-    for name in names where name != "." && name != ".." { unlink("\(directory)/\(name)") }
+    guard let names = fileNames(in: directory) else { return }
+    for name in names { unlink("\(directory)/\(name)") }
     rmdir(directory)
   }
 

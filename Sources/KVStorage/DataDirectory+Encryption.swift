@@ -55,7 +55,7 @@ extension DataDirectory {
 
   /// Writes all files anew, encrypted with a new key of their own that `target` opens, or not encrypted any more (nil).
   ///
-  /// Nobody may have any of them open: `.busy`. Files that only `target` opens stay as they are, so that it can be
+  /// Throws `.busy` while another connection has one of them open. Files that only `target` opens stay as they are, so that it can be
   /// repeated after it failed half way. Only the key of `target` opens the others afterwards.
   package func changeEncryption(
     to target: Vault?, within budget: WorkBudget

@@ -16,6 +16,14 @@ private func passphrase(_ text: String) -> ApplicationKey {
 /// A text that is looked for in files.
 private let marker = "marker-\(String(repeating: "x", count: 40))"
 
+extension Database {
+  @discardableResult
+  fileprivate func changeKey(_ name: String, to key: ApplicationKey?) throws -> [String] {
+    try Database.changeKey(
+      of: configuration.path, with: #require(configuration.vault), name, to: key)
+  }
+}
+
 private func bytes(of path: String) -> [UInt8] { contents(of: path) ?? [] }
 
 /// Whether a text stands somewhere among bytes.
@@ -217,12 +225,11 @@ private func has(_ text: String, in bytes: [UInt8]) -> Bool {
     #expect(throws: SQLiteError.self) { try openEncrypted() }
     let again = try openEncrypted(key(2))
     #expect(try again.words() == ["one", "two"])
-    try again.changeKey("recovery", to: passphrase("paper"))
+    #expect(try again.changeKey("recovery", to: passphrase("paper")) == ["main", "recovery"])
     again.close()
     #expect(try openEncrypted(key(2)).words().count == 2)
     let recovered = try openEncrypted(passphrase("paper"))
-    #expect(try recovered.keyNames() == ["main", "recovery"])
-    try recovered.changeKey("main", to: nil)
+    #expect(try recovered.changeKey("main", to: nil) == ["recovery"])
     recovered.close()
     #expect(throws: SQLiteError.self) { try openEncrypted(key(2)) }
     #expect(throws: SQLiteError.self) {

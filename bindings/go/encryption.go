@@ -117,7 +117,7 @@ type EncryptReport struct {
 }
 
 // Encrypt encrypts local data that is not encrypted, encrypts it anew, or decrypts it if key is nil. The options are those of a
-// client for the data as it is. Nobody may have the data open: [ErrBusy]. A call that was interrupted can be repeated.
+// client for the data as it is. While another client has the data open, the error is [ErrBusy]. A call that was interrupted can be repeated.
 func Encrypt(options Options, key Key) (EncryptReport, error) {
 	given, err := marshal(options)
 	if err != nil {

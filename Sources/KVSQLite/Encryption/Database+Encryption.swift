@@ -4,28 +4,16 @@ package import KVBase
 package import KVCrypto
 
 extension Database {
-  /// Has another key open the file under a name, in place of the one that had it; nil: none. The content stays as it is, so this
-  /// takes no longer for a large file. Other processes that have the file open go on.
+  /// Has another key open a file under a name, in place of the one that had it; nil: none. Gives the names of all keys. The
+  /// content stays as it is, so this takes no longer for a large file. Other connections to the file go on.
   ///
-  /// Fails with `.misuse` if the file is not encrypted, and with `.key` if the key cannot be one, or would be the last one to go.
-  package func changeKey(_ name: String, to key: ApplicationKey?) throws(SQLiteError) {
-    guard let vault = configuration.vault else {
-      throw SQLiteError(.misuse, "The file is not encrypted.")
-    }
-    // The transaction keeps out others who change keys.
-    try write { (connection: borrowing Connection) throws(SQLiteError) in
-      try connection.changeHeader { (header) throws(EncryptionError) in
-        try vault.changing(header, slot: name, to: key)
-      }
-    }
-  }
-
-  /// The same for a file that need not be open. Gives the names of all keys that open it.
+  /// Throws `.key` if `vault` does not open the file, and `.invalid` if the key cannot be one, or would be the last one to go.
   package static func changeKey(
     of path: String, with vault: Vault, _ name: String, to key: ApplicationKey?
   ) throws(SQLiteError) -> [String] {
     let connection = try Connection(opening: path, with: vault)
     connection.setBusyTimeout(10_000)
+    // The transaction keeps out others who change keys.
     return try connection.transaction(.full) { (connection) throws(SQLiteError) in
       try connection.changeHeader { (header) throws(EncryptionError) in
         try vault.changing(header, slot: name, to: key)
@@ -50,18 +38,11 @@ extension Database {
     }
   }
 
-  /// The names of the keys that open the file.
-  package func keyNames() throws(SQLiteError) -> [String] {
-    try withReader { (connection: borrowing Connection) throws(SQLiteError) in
-      try connection.header()?.slotNames ?? []
-    }
-  }
-
   /// Writes a file anew, encrypted with a key that is new as well, or not encrypted any more (`to` nil), and puts it in place of the
   /// former one. `from`: opens the file as it is; nil: it is not encrypted.
   ///
-  /// Nobody else may have the file open: `.busy`. Whatever it fails with, the file is as it was. A copy of the file lies beside it
-  /// meanwhile.
+  /// Throws `.busy` while another connection has the file open. If this fails, the file is as it was. It needs room for a copy of
+  /// the file.
   package static func changeEncryption(
     of path: String, from: Vault?, to: Vault?, within budget: WorkBudget
   ) throws(SQLiteError) {
@@ -79,7 +60,8 @@ extension Database {
 }
 
 extension Connection {
-  /// Takes the file for itself until it is closed, with all that was in the log. `.busy` if somebody else has it open.
+  /// Locks the file exclusively until the connection closes, and writes the log back into it. Throws `.busy` while another
+  /// connection has the file open.
   fileprivate borrowing func takeAlone() throws(SQLiteError) {
     // Leaving the log needs the file alone; the lock that it takes for that is kept.
     try execute("PRAGMA locking_mode = EXCLUSIVE")

@@ -18,7 +18,7 @@ final class EncryptedBlocks: EncryptedFile {
   private let sealed = UnsafeMutableRawPointer.allocate(
     byteCount: Int(realBlockSize), alignment: 8)
 
-  /// A temporary file, which nobody else reads: its key is not kept.
+  /// A temporary file. Only this connection reads it, so its key is not kept.
   init(temporary real: RealFile) {
     isJournal = false
     size = 0

@@ -139,6 +139,14 @@ enum EncryptedVFS {
     return Unmanaged<EncryptedFile>.fromOpaque(state)._withUnsafeGuaranteedRef { body($0) }
   }
 
+  /// Forgets what was read ahead: a transaction may begin.
+  private static func forget(_ file: UnsafeMutablePointer<sqlite3_file>?) {
+    _ = on(file) {
+      $0.forget()
+      return SQLITE_OK
+    }
+  }
+
   /// Runs `body` on SQLite's own file behind one of ours, with its methods.
   @inline(__always)
   private static func onReal<R>(
@@ -183,10 +191,7 @@ enum EncryptedVFS {
       EncryptedVFS.onReal(file) { $1.pointee.xSync($0, flags) } ?? SQLITE_MISUSE
     }
     methods.xLock = { file, level in
-      _ = EncryptedVFS.on(file) {
-        $0.forget()
-        return SQLITE_OK
-      }
+      EncryptedVFS.forget(file)
       return EncryptedVFS.onReal(file) { $1.pointee.xLock($0, level) } ?? SQLITE_MISUSE
     }
     methods.xUnlock = { file, level in
@@ -209,12 +214,7 @@ enum EncryptedVFS {
         ?? SQLITE_MISUSE
     }
     methods.xShmLock = { file, offset, count, flags in
-      if flags & SQLITE_SHM_LOCK != 0 {
-        _ = EncryptedVFS.on(file) {
-          $0.forget()
-          return SQLITE_OK
-        }
-      }
+      if flags & SQLITE_SHM_LOCK != 0 { EncryptedVFS.forget(file) }
       return EncryptedVFS.onReal(file) { $1.pointee.xShmLock($0, offset, count, flags) }
         ?? SQLITE_MISUSE
     }

@@ -2,8 +2,8 @@ internal import CSQLite
 
 /// Reads many pages at once where one is read after the other, which saves most calls to the system.
 ///
-/// What was read ahead is that of one transaction: while it lasts, nobody changes pages of the file that it reads. In WAL mode a
-/// checkpoint overwrites only pages that all readers have in the log.
+/// The pages that were read ahead are valid for one transaction. While it lasts, the pages of the file that it reads do not change:
+/// in WAL mode a checkpoint overwrites only pages that all readers have in the log.
 struct ReadAhead: ~Copyable {
   private static let size = 64 << 10
   /// After how many pages in a row it begins.

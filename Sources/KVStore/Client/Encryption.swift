@@ -48,7 +48,7 @@ extension KVStoreClient {
   }
 
   /// Encrypts local data, encrypts it anew, or decrypts it (`key` nil). `configuration`: that of a client for the data as it is.
-  /// Nobody may have the data open: `.busy`. A call that was interrupted can be repeated.
+  /// Throws `.busy` while another client has the data open. A call that was interrupted can be repeated.
   @discardableResult
   public static func encrypt(
     _ configuration: Configuration, with key: EncryptionKey?
