@@ -57,7 +57,7 @@ def errors() -> Iterator[str]:
     page = (PAGES / "errors.md").read_text()
     for name, number in header.read().constants.items():
         if (
-            not name.startswith(("KV_CONFLICT_", "KV_RECORD_"))
+            not name.startswith(("KV_CONFLICT_", "KV_KEY_", "KV_RECORD_"))
             and f"| `{name}` {number} |" not in page
         ):
             yield f"docs/errors.md: {name} {number} has no row"

@@ -27,6 +27,10 @@ public enum EncryptionKey: Sendable, Equatable {
 }
 
 /// What `KVStoreClient.encrypt` has written.
+///
+///     let plain = Configuration(appKey: "kid_demo", backend: .none)
+///     let written = try KVStoreClient.encrypt(plain, with: .passphrase("correct horse battery staple"))
+///     print("\(written.files) files, \(written.bytes) bytes")
 public struct EncryptionResult: Sendable, Equatable {
   /// How many files were written anew.
   public let files: Int
