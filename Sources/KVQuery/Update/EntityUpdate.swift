@@ -14,8 +14,8 @@ package struct EntityUpdate: Sendable {
     let operation: UpdateOperator
   }
 
-  /// The JSON it was made from.
-  package let text: String
+  /// The JSON it was made from, in the names of its steps.
+  package private(set) var text: String
   /// The steps in the order of their paths; no path leads to, or into, another one's.
   private(set) var steps: [Step]
   /// How many bytes an entity may have after the update; nil: any number. `apply` does not look at it: it stands here for
@@ -34,6 +34,7 @@ package struct EntityUpdate: Sendable {
     guard !keys.isEmpty else { return self }
     var update = self
     update.steps = steps.map { $0.renamed(by: keys) }
+    update.text = Self.renamed(text, by: keys)
     return update
   }
 
@@ -42,6 +43,21 @@ package struct EntityUpdate: Sendable {
     var update = self
     update.maxBytes = maxBytes
     return update
+  }
+
+  private static func renamed(_ text: String, by keys: KeyMap) -> String {
+    guard var operators = (try? JSONValue(parsing: text))?.objectValue else { return text }
+    operators.members = operators.members.map { one in
+      guard let targets = one.value.objectValue else { return one }
+      let renamed = targets.members.map { target in
+        let isName = one.name == "$rename"
+        let value = isName ? target.value.stringValue.map { JSONValue.string(name($0)) } : nil
+        return JSONObject.Member(name(target.name), value ?? target.value)
+      }
+      return JSONObject.Member(one.name, .object(JSONObject(renamed)))
+    }
+    func name(_ path: String) -> String { keys.renamed(Path(path)).text }
+    return JSONValue.object(operators).text
   }
 
   /// The entity after the update; nil if it stays as it is.
