@@ -56,7 +56,7 @@ package struct CrossOriginPolicy: Sendable {
     return Response(
       204,
       headers: [
-        ("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, DELETE"),
+        ("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE"),
         ("Access-Control-Allow-Headers", Self.allowed(request.headers[.requestedHeaders])),
         ("Access-Control-Max-Age", String(Self.seconds)),
         ("X-Kinvey-Request-Id", request.id),

@@ -90,7 +90,7 @@ final class SQLiteEntityStore: ServerEntityStore {
     try collections.naming.withLock { () throws(ServerError) in
       let found = collections.find(key)
       let viewer = try viewer(of: key, found, for: claim)
-      let creates = writes.contains { (try? !$0.get().isDelete) ?? false }
+      let creates = writes.contains { (try? $0.get().mayCreate) ?? false }
       guard let collection = creates ? try histories.make(key) : found else {
         return writes.map { $0.flatMap { _ in .failure(ServerError(.entityNotFound)) } }
       }

@@ -27,7 +27,7 @@ package struct Request: Sendable {
   }
 
   package enum Method: Sendable, Equatable {
-    case get, head, post, put, delete, options
+    case get, head, post, put, patch, delete, options
     case other(String)
 
     package init(_ name: String) {
@@ -36,6 +36,7 @@ package struct Request: Sendable {
       case "HEAD": self = .head
       case "POST": self = .post
       case "PUT": self = .put
+      case "PATCH": self = .patch
       case "DELETE": self = .delete
       case "OPTIONS": self = .options
       default: self = .other(name)
@@ -48,6 +49,7 @@ package struct Request: Sendable {
       case .head: "HEAD"
       case .post: "POST"
       case .put: "PUT"
+      case .patch: "PATCH"
       case .delete: "DELETE"
       case .options: "OPTIONS"
       case .other(let name): name

@@ -46,7 +46,9 @@ package final class RequestMetrics: Sendable {
   }
 
   /// The methods that are told apart: clients could invent any number of others.
-  private static let methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "other"]
+  private static let methods = [
+    "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "other",
+  ]
 
   package func write(to page: inout MetricsText) {
     let all = histograms.withLock { $0 }.map { (labels: Self.labels($0.key), $0.value) }

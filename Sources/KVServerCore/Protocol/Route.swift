@@ -179,7 +179,8 @@ package enum Route: Sendable, Equatable {
       .substreams:
       [.get]
     case .collection: [.get, .post, .delete]
-    case .entity, .indexes, .user, .userGroup: [.get, .put, .delete]
+    case .entity: [.get, .put, .patch, .delete]
+    case .indexes, .user, .userGroup: [.get, .put, .delete]
     case .permissions, .history, .streamACL: [.get, .put]
     case .users, .userGroups: [.get, .post]
     case .login, .logout, .lookup, .usernameExists, .mail, .verifyAddress, .removeCollection,

@@ -26,6 +26,9 @@ struct Hooks: Sendable {
 
   // MARK: Saving and deleting
 
+  /// Whether the service is asked about entities that are saved.
+  var asksAboutSaves: Bool { isWanted(.beforeSave) }
+
   /// Asks about writes before they are carried out. Entities may come back changed; what is refused is a failure.
   func before(
     _ writes: [Result<EntityWrite, ServerError>]
@@ -298,7 +301,7 @@ extension EntityWrite {
   fileprivate var draft: EntityDraft? {
     switch self {
     case .create(let draft), .put(let draft, if: _): draft
-    case .delete: nil
+    case .delete, .change: nil
     }
   }
 
@@ -320,7 +323,7 @@ extension EntityWrite {
       case .create: return EntityWrite.create(changed).with(token)
       case .put(_, if: let condition):
         return EntityWrite.put(changed, if: condition).with(token)
-      case .delete: return self
+      case .delete, .change: return self
       }
     }
   }

@@ -30,6 +30,7 @@ extension Response {
     headers.append(Service.batchHeader)
     headers.append(Service.tokensHeader)
     headers.append(Service.collationHeader)
+    headers.append(Service.operatorsHeader)
     headers.append(("X-Kvstored-Max-Entity", String(maxEntityBytes)))
   }
 }

@@ -11,7 +11,7 @@ extension Service {
     var viewer = try earlyViewer(call, name)
     var writes = try Self.elements(call.body, limit: Self.maxInserts) {
       (bytes) throws(ServerError) in
-      try BatchElement.read(bytes)
+      try BatchElement.read(bytes, maxBytes: settings.bodyBytes)
     }
     writes = try Self.tokened(writes, call)
     // Of several writes of an entity the first one counts that is not refused anyway.

@@ -16,6 +16,11 @@ extension Service {
     name: "X-Kvstored-Collation", value: String(Query.collationVersion)
   )
 
+  /// How many updates a PATCH may have.
+  static let operatorsHeader = (
+    name: "X-Kvstored-Operators", value: String(EntityUpdates.maxCount)
+  )
+
   func collection(_ call: AuthenticatedRequest, _ name: String) throws(ServerError) -> Response {
     try Self.check(collection: name)
     switch call.request.method {
@@ -34,6 +39,7 @@ extension Service {
     try Self.check(collection: name)
     switch call.request.method {
     case .put: return try put(call, name, id: id)
+    case .patch: return try change(call, name, id: id)
     case .delete:
       _ = try earlyViewer(call, name)?.rule(for: .delete)
       let condition = try Self.precondition(call)
@@ -201,6 +207,26 @@ extension Service {
     if written.isNew {
       response.headers.append(("Location", location(call, "appdata", path: name, id)))
     }
+    return namingData(response)
+  }
+
+  /// Carries out operators on an entity.
+  private func change(_ call: AuthenticatedRequest, _ name: String, id: String) throws(ServerError)
+    -> Response
+  {
+    if let viewer = try earlyViewer(call, name) {
+      _ = try viewer.rule(for: .update)
+      _ = try viewer.rule(for: .read)
+    }
+    let condition = try Self.precondition(call)
+    var change = try call.body.withBytes { (bytes) throws(ServerError) in
+      try EntityChange(bytes, of: id, if: condition, maxBytes: settings.bodyBytes)
+    }
+    change.token = try Self.token(call)
+    guard let written = try perform(.change(change), for: call, in: name)
+    else { throw ServerError(.internalErrorRetry) }
+    var response = Response.json(200, written.body)
+    response.headers.append(Self.revision(written.modified))
     return namingData(response)
   }
 

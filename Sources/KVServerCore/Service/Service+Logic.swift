@@ -23,10 +23,59 @@ extension Service {
     guard let hooks = Hooks(call, name, of: self) else {
       return try store.entities.perform(check(writes), in: key, for: call.claim)
     }
-    let allowed = check(try hooks.before(writes))
+    var results = try perform(writes, in: key, for: call, hooks, check: check)
+    for (index, write) in writes.enumerated() {
+      guard let write = try? write.get(), write.reads else { continue }
+      // What it was asked about has been changed by others since: it is asked again.
+      for _ in 1...Self.maxAttempts where results[index].isStale && write.isUnconditional {
+        results[index] = try perform([.success(write)], in: key, for: call, hooks, check: check)[0]
+      }
+      if results[index].isStale, write.isUnconditional {
+        results[index] = .failure(ServerError(.stopping, "others change the entity all the time"))
+      }
+      // Others have written what the answer shows.
+      results[index] = results[index].map { written in
+        var written = written
+        written?.isOfOthers = true
+        return written
+      }
+    }
+    return hooks.shown(results)
+  }
+
+  /// How often business logic is asked about a change by operators that others are faster than.
+  private static let maxAttempts = 8
+
+  private func perform(
+    _ writes: [Result<EntityWrite, ServerError>], in key: CollectionKey,
+    for call: AuthenticatedRequest, _ hooks: Hooks,
+    check: ([Result<EntityWrite, ServerError>]) -> [Result<EntityWrite, ServerError>]
+  ) throws(ServerError) -> [Result<WrittenEntity?, ServerError>] {
+    let allowed = check(try hooks.before(known(writes, for: call, in: key, hooks)))
     let results = try store.entities.perform(allowed, in: key, for: call.claim)
     hooks.after(allowed, results)
-    return hooks.shown(results)
+    return results
+  }
+
+  /// The writes with changes by operators as what they make of the entities now, if business logic is asked about saves: it
+  /// decides about entities.
+  private func known(
+    _ writes: [Result<EntityWrite, ServerError>], for call: AuthenticatedRequest,
+    in key: CollectionKey, _ hooks: Hooks
+  ) -> [Result<EntityWrite, ServerError>] {
+    guard hooks.asksAboutSaves else { return writes }
+    return writes.map { write in
+      guard case .success(.change(let change)) = write,
+        let found = try? store.entities.get(change.id, in: key, for: call.claim)
+      else { return write }
+      return Result { () throws(ServerError) in
+        // A damaged entity has no bytes.
+        guard found.body.count > 0 else { return .change(change) }
+        try change.condition.check(found.modified)
+        let draft = try change.draft(of: found.body.withBytes { Array($0) }, at: found.start)
+        return .put(draft, if: .revision(found.modified))
+      }
+    }
   }
 
   /// Counts a collection that these writes make. The administrator makes as many as they like.
@@ -34,7 +83,7 @@ extension Service {
     _ key: CollectionKey, _ writes: [Result<EntityWrite, ServerError>],
     for call: AuthenticatedRequest
   ) throws(ServerError) {
-    guard !call.isAdministrator, writes.contains(where: { (try? $0.get())?.isDelete == false })
+    guard !call.isAdministrator, writes.contains(where: { (try? $0.get())?.mayCreate == true })
     else {
       return
     }
@@ -129,6 +178,19 @@ extension Service {
     }
     if let location = answer.location { response.headers.append(("Location", location)) }
     return response
+  }
+}
+
+extension EntityWrite {
+  /// Whether a change by operators has no condition of its client's.
+  fileprivate var isUnconditional: Bool {
+    if case .change(let change) = self { change.condition == .none } else { false }
+  }
+}
+
+extension Result<WrittenEntity?, ServerError> {
+  fileprivate var isStale: Bool {
+    if case .failure(let error) = self { error.code == .staleRequest } else { false }
   }
 }
 

@@ -7,11 +7,14 @@ package enum EntityWrite: Sendable {
   /// Creates the entity or replaces it.
   case put(EntityDraft, if: Precondition)
   case delete(id: String, if: Precondition, token: WriteToken? = nil)
+  /// Changes an entity that is there by operators.
+  case change(EntityChange)
 
   package var id: String {
     switch self {
     case .create(let draft), .put(let draft, _): draft.id
     case .delete(let id, _, _): id
+    case .change(let change): change.id
     }
   }
 
@@ -20,6 +23,7 @@ package enum EntityWrite: Sendable {
     switch self {
     case .create(let draft), .put(let draft, _): draft.token
     case .delete(_, _, let token): token
+    case .change(let change): change.token
     }
   }
 
@@ -33,6 +37,9 @@ package enum EntityWrite: Sendable {
       draft.token = token
       return .put(draft, if: condition)
     case .delete(let id, let condition, _): return .delete(id: id, if: condition, token: token)
+    case .change(var change):
+      change.token = token
+      return .change(change)
     }
   }
 
@@ -40,17 +47,29 @@ package enum EntityWrite: Sendable {
   package var operation: Permissions.Action {
     switch self {
     case .create: .create
-    case .put: .update
+    case .put, .change: .update
     case .delete: .delete
     }
   }
 
   package var isDelete: Bool { if case .delete = self { true } else { false } }
 
+  /// Whether there may be a new entity afterwards.
+  package var mayCreate: Bool {
+    switch self {
+    case .create, .put: true
+    case .delete, .change: false
+    }
+  }
+
+  /// Whether its answer shows what others have written: then it needs the permission to read as well.
+  package var reads: Bool { if case .change = self { true } else { false } }
+
   /// The same, unless the collection's permissions forbid it whatever is stored: that needs no transaction.
   package func allowed(to viewer: Viewer) -> Result<EntityWrite, ServerError> {
     Result { () throws(ServerError) in
       _ = try viewer.rule(for: operation)
+      if reads { _ = try viewer.rule(for: .read) }
       return self
     }
   }

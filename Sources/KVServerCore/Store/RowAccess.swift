@@ -11,6 +11,17 @@ package struct RowAccess: Sendable {
     self.user = user
   }
 
+  /// The same where the entity has to be readable as well, by a rule for reading. Who may write by an access list may read by it.
+  func also(_ reading: Permissions.Rule) -> RowAccess {
+    switch (rule, reading) {
+    case (.never, _), (_, .never): RowAccess(rule: .never, user: user)
+    case (_, .always): self
+    case (.always, _): RowAccess(rule: reading, user: user)
+    case (.creator, _), (_, .creator): RowAccess(rule: .creator, user: user)
+    case (.acl, .acl), (.acl, .shared), (.shared, .acl), (.shared, .shared): self
+    }
+  }
+
   /// Everything.
   package static let unrestricted = RowAccess(rule: .always, user: "")
 

@@ -79,7 +79,11 @@ extension EntityWrite {
       let record = draft.record(
         replacing: version, for: viewer, at: times.change(after: version.modified))
       return .update(record, changesAccess: draft.acl != nil)
-    case (.delete, .missing): throw ServerError(.entityNotFound)
+    case (.delete, .missing), (.change, .missing): throw ServerError(.entityNotFound)
+    case (.change(let change), .found(let version)):
+      try change.condition.check(version.modified)
+      return try change.step(
+        over: version, for: viewer, at: times.change(after: version.modified))
     case (.delete(_, let condition, _), .found(let version)):
       try condition.check(version.modified)
       return .delete(at: times.deletion(after: version.modified))
@@ -126,7 +130,9 @@ extension Viewer {
     Result { () throws(ServerError) in
       let rule = try rule(for: write.operation)
       if case .create = write { return nil }
-      return RowAccess(rule: rule, isWriting: true, user: user)
+      let writing = RowAccess(rule: rule, isWriting: true, user: user)
+      guard write.reads else { return writing }
+      return writing.also(try self.rule(for: .read))
     }
   }
 }

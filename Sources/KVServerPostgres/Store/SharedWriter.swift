@@ -194,7 +194,7 @@ final class SharedWriter: Sendable {
     var state = collections.state(job.key, state, for: job.claim)
     let viewer: Viewer
     do throws(ServerError) { viewer = try state.viewer() } catch { return .failure(error) }
-    if state.number == nil, job.writes.contains(where: { (try? $0.get().isDelete) == false }) {
+    if state.number == nil, job.writes.contains(where: { (try? $0.get().mayCreate) == true }) {
       state = try collections.make(state, in: transaction)
     }
     guard let number = state.number else {

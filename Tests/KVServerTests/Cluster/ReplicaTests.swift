@@ -56,6 +56,30 @@ import Testing
     #expect(answers.allSatisfy { $0 == answers[0] && $0["n"] == 1 })
   }
 
+  @Test(
+    "carry out operators of many clients, each once, that arrive at both, at the same time and repeated"
+  )
+  func operators() throws {
+    try a.send(as: ana, "PUT", path + "/a", body: #"{"n":0}"#).expect(201)
+    let (ports, path, who) = ([a.port, b.port], path, ana.authorization ?? "")
+    let ends = concurrently(8) { number -> Int in
+      let clients = ports.compactMap { HTTPClient(port: $0) }
+      var done = 0
+      for round in 0..<20 {
+        let headers = [
+          ("Authorization", who), ("X-Kvstored-Write-Token", "\(number / 2)-\(round)"),
+        ]
+        // Two clients send each.
+        let answer = clients[(number + round) % 2].send(
+          "PATCH", path + "/a", headers: headers, body: Array(#"{"$inc":{"n":1}}"#.utf8))
+        if answer?.status == 200 { done += 1 }
+      }
+      return done
+    }
+    #expect(ends == Array(repeating: 20, count: 8))
+    #expect(try b.send(as: ana, "GET", path + "/a").expect(200).json["n"] == 80)
+  }
+
   @Test("know of a session that has ended on another for the next request")
   func sessions() throws {
     try b.send(as: ana, "GET", "/user/kid/_me").expect(200)

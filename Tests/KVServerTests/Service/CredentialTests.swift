@@ -126,8 +126,8 @@ import Testing
   @Test("answers wrong methods with 405 and those that are allowed")
   func methods() throws {
     let cases: [(String, String, String)] = [
-      ("PATCH", "/appdata/kid/notes/1", "GET, HEAD, PUT, DELETE"),
-      ("POST", "/appdata/kid/notes/1", "GET, HEAD, PUT, DELETE"),
+      ("PATCH", "/appdata/kid/notes", "GET, HEAD, POST, DELETE"),
+      ("POST", "/appdata/kid/notes/1", "GET, HEAD, PUT, PATCH, DELETE"),
       ("PUT", "/appdata/kid/notes", "GET, HEAD, POST, DELETE"),
       ("POST", "/appdata/kid", "GET, HEAD"), ("GET", "/user/kid/login", "POST"),
       ("OPTIONS", "/healthz", "GET, HEAD"), ("GET", "/user/kid/u/tokens", "DELETE"),
