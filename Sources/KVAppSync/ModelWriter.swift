@@ -36,6 +36,7 @@ struct ModelWriter {
       return try delete(id, try Self.number(version), if: try table.filters.condition(filter))
     case .delete(let id, .none), .delete(let id, .isMissing):
       return try deleteAny(id)
+    case .change: throw .noOperators
     case .batch(let writes):
       return .batch(
         writes.map { write in

@@ -57,6 +57,7 @@ extension CallbackRemote {
       return element("update", id: id, record: record, if: condition)
     case .delete(let id, let condition): return element("delete", id: id, if: condition)
     case .createMany, .batch: throw StoreError(.internal, "A batch cannot contain a batch.")
+    case .change: throw .noOperators
     }
   }
 
@@ -116,7 +117,7 @@ extension CallbackRemote {
     case .batch: return .batch(results)
     case .createMany:
       return .storedMany(results.map { $0.flatMap { (outcome) in outcome.storedRecord } })
-    case .create, .update, .delete: return try results[0].get()
+    case .create, .update, .delete, .change: return try results[0].get()
     }
   }
 
@@ -162,6 +163,7 @@ extension RemoteWrite {
   fileprivate var id: String? {
     switch self {
     case .update(let id, _, _, _), .delete(let id, _): id
+    case .change(let id, _): id
     case .create, .createMany, .batch: nil
     }
   }
@@ -171,7 +173,7 @@ extension RemoteWrite {
     switch self {
     case .createMany(let records): records.map { .create($0) }
     case .batch(let writes): writes.flatMap(\.singles)
-    case .create, .update, .delete: [self]
+    case .create, .update, .delete, .change: [self]
     }
   }
 

@@ -19,8 +19,12 @@ final class BackendExtensions: Sendable {
     /// It recognises repeated writes by their tokens.
     static let tokens = Facts(rawValue: 4)
 
+    /// It carries out operators on what it has.
+    static let operators = Facts(rawValue: 8)
+
     private static let names: [(fact: Facts, name: String)] = [
       (.marks, "marks"), (.conditions, "conditions"), (.tokens, "tokens"),
+      (.operators, "operators"),
     ]
 
     init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -44,6 +48,8 @@ final class BackendExtensions: Sendable {
   private let collation = Atomic(0)
   /// 0: none was announced; -1: it was, and then refused.
   private let batch = Atomic(0)
+  /// Whether operators were announced, and then refused.
+  private let refusesOperators = Atomic(false)
   private let memory: BackendMemory
   private let remembering = Monitor(())
 
@@ -71,6 +77,11 @@ final class BackendExtensions: Sendable {
 
   /// Whether it recognises repeated writes by their tokens.
   var keepsTokens: Bool { known.contains(.tokens) }
+
+  /// Whether it carries out operators on what it has, once for each token.
+  var carriesOutOperators: Bool {
+    known.isSuperset(of: [.operators, .tokens]) && !refusesOperators.load(ordering: .relaxed)
+  }
 
   /// How many bytes an entity may have; nil: it has not told.
   var maxEntityBytes: Int? {
@@ -104,12 +115,17 @@ final class BackendExtensions: Sendable {
     if let version = Self.collation(of: head) { note(version, in: collation) }
     let keepsTokens = head["X-Kvstored-Write-Tokens"] != nil
     if keepsTokens { shown.insert(.tokens) }
+    let operators = head["X-Kvstored-Operators"] != nil
+    if operators { shown.insert(.operators) }
     if let text = head["X-Kvstored-Batch"], let count = Int(text), count > 1 {
       _ = batch.compareExchange(expected: 0, desired: count, ordering: .relaxed)
       // Each write of a batch may have one.
       shown.insert(.conditions)
       // An older version of the server has taken its place.
-      if !keepsTokens { return learn(shown, .tokens) }
+      var refuted: Facts = []
+      if !keepsTokens { refuted.insert(.tokens) }
+      if !operators { refuted.insert(.operators) }
+      return learn(shown, refuted)
     }
     learn(shown, [])
   }
@@ -123,7 +139,7 @@ final class BackendExtensions: Sendable {
     if head.hasRevision {
       learn(.conditions, [])
     } else if isStored, Provenance.isMarked(head), head["X-Kvstored-Batch"] == nil {
-      learn([], [.conditions, .tokens])
+      learn([], [.conditions, .tokens, .operators])
       note(0, in: entityBytes)
       note(0, in: collation)
     }
@@ -145,6 +161,9 @@ final class BackendExtensions: Sendable {
 
   /// Batches were announced, and are refused all the same: perhaps by a proxy.
   func refusedBatch() { batch.store(-1, ordering: .relaxed) }
+
+  /// Operators were announced, and are refused all the same: perhaps by a proxy that does not know the method.
+  func refusedOperators() { refusesOperators.store(true, ordering: .relaxed) }
 
   private func learn(_ shown: Facts, _ refuted: Facts) {
     let now = known

@@ -44,6 +44,9 @@ extension KinveyRemote {
       if case .batch = write, case .failure(let error) = result, error.kind == .unsupported {
         service.extensions.refusedBatch()
       }
+      if case .change = write, case .failure(let error) = result, error.kind == .unsupported {
+        service.extensions.refusedOperators()
+      }
       outcome(index, result)
     }
   }
@@ -71,6 +74,9 @@ extension KinveyRemote {
     case .delete(let id, let condition):
       service.request("DELETE", url(id), headers: headers)
         .with(condition).with(tokens[RecordID(id)])
+    case .change(let id, let updates):
+      service.request("PATCH", url(id), headers: headers, body: .bytes(updates))
+        .with(tokens[RecordID(id)])
     case .batch(let writes):
       try service.request(
         "POST", url("_batch"), headers: headers,
@@ -113,6 +119,10 @@ extension KinveyRemote {
       let error = KinveyErrors.error(response.head, response.body, hiding: secrets)
       switch write {
       case .delete where error.saysNotThere: return .success(.deleted(0))
+      case .change where [405, 501].contains(response.head.status):
+        var unsupported = error
+        (unsupported.kind, unsupported.statedClass) = (.unsupported, nil)
+        return .failure(unsupported)
       case .batch where error.saysNoSuchRoute:
         var unsupported = error
         (unsupported.kind, unsupported.statedClass) = (.unsupported, nil)
@@ -133,7 +143,8 @@ extension KinveyRemote {
     switch write {
     case .create(let entity):
       return .stored(try response.stored(as: MultiInsert.id(of: entity)))
-    case .update(let id, _, _, _): return .stored(try response.stored(as: id))
+    case .update(let id, _, _, _), .change(let id, _):
+      return .stored(try response.stored(as: id))
     case .createMany(let entities):
       return .storedMany(try MultiInsert.results(for: entities, response, hiding: secrets))
     case .delete: return .deleted(try response.deletedCount())
@@ -212,7 +223,7 @@ extension RemoteWrite {
   fileprivate var urlError: StoreError? {
     switch self {
     case .create, .createMany, .batch: nil
-    case .update(let id, _, _, _): KinveyEndpoint.Family.data.error(ofID: id)
+    case .update(let id, _, _, _), .change(let id, _): KinveyEndpoint.Family.data.error(ofID: id)
     // One that is named like an operation is deleted by a query.
     case .delete(let id, _): id.isEmpty ? KinveyEndpoint.Family.data.error(ofID: id) : nil
     }
@@ -222,7 +233,7 @@ extension RemoteWrite {
   fileprivate var id: String? {
     switch self {
     case .create(let entity): MultiInsert.id(of: entity)
-    case .update(let id, _, _, _), .delete(let id, _): id
+    case .update(let id, _, _, _), .delete(let id, _), .change(let id, _): id
     case .createMany, .batch: nil
     }
   }
@@ -235,7 +246,7 @@ extension RemoteWrite {
     case .create(let entity): [entity]
     case .createMany(let entities): entities
     case .batch(let writes): writes.flatMap(\.created)
-    case .update, .delete: []
+    case .update, .delete, .change: []
     }
   }
 
@@ -244,6 +255,7 @@ extension RemoteWrite {
     switch self {
     case .create(let entity), .update(_, let entity, _, _): entity.count
     case .createMany(let entities): entities.reduce(0) { $0 + $1.count }
+    case .change(_, let updates): updates.count
     case .delete: 0
     case .batch(let writes): writes.reduce(0) { $0 + $1.byteCount }
     }

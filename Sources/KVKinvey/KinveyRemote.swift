@@ -16,6 +16,7 @@ package final class KinveyRemote: IDPagedRemote {
   package var keepsConditions: Bool { service.extensions.keepsConditions }
   package var keepsTokens: Bool { service.extensions.keepsTokens }
   package var comparesByLanguage: Bool { service.extensions.comparesByLanguage }
+  package var carriesOutOperators: Bool { service.extensions.carriesOutOperators }
 
   package var limits: RemoteLimits {
     var limits = RemoteLimits()

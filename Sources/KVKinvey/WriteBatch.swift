@@ -27,6 +27,10 @@ enum WriteBatch {
       element.add("method", "DELETE")
       element.add("id", .string(id))
       element.add(condition)
+    case .change(let id, let updates):
+      element.add("method", "PATCH")
+      element.add("id", .string(id))
+      element.add("operators", json: updates)
     case .createMany, .batch:
       // A batch in a batch: the backend refuses such an element.
       break

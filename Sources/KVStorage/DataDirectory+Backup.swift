@@ -20,6 +20,8 @@ extension DataDirectory {
     guard !tags.isEmpty else {
       throw StoreError(.notFound, "\(path) has no data.")
     }
+    let freezing = QueuedOperators.freezing(at: Timestamp.now())
+    for tag in tags { try changeQueue(of: file(tag: tag), freezing) }
     try target.prepare()
     let partial = try target.makePartial()
     do throws(StoreError) {
@@ -52,8 +54,26 @@ extension DataDirectory {
     } catch {
       throw StoreError(error, within: budget)
     }
+    for file in copies { try changeQueue(of: file.copy, QueuedOperators.closing) }
     try SessionStore.copyWithoutSessions(sessionFile, to: "\(partial)/_session.kvs", with: vault)
     return (tags, copies.reduce(0) { $0 + Self.length($1.copy) })
+  }
+
+  /// Changes the queue of a file, if there are operators that were not sent.
+  private func changeQueue(of path: String, _ sql: String) throws(StoreError) {
+    var configuration = StorageSchema.configuration(path)
+    configuration.vault = vault
+    do throws(SQLiteError) {
+      let database = try Database(configuration, migrations: StorageMigrations.all)
+      defer { database.close() }
+      let isNeeded = try database.read { (db: borrowing Connection) throws(SQLiteError) -> Bool in
+        try db.integer(QueuedOperators.openRows) != nil
+      }
+      guard isNeeded else { return }
+      try database.write { (db: borrowing Connection) throws(SQLiteError) in try db.execute(sql) }
+    } catch {
+      throw StoreError(error)
+    }
   }
 
   // MARK: Files

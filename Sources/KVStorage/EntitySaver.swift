@@ -1,4 +1,5 @@
 internal import KVBase
+internal import KVQuery
 internal import KVSQLite
 internal import KVSync
 
@@ -25,15 +26,21 @@ struct EntitySaver: ~Copyable {
     self.condition = condition
   }
 
+  /// `update`: what has made the entity of what is here; nil: it is a new one, or a whole one.
   func save(
-    _ entity: SavedEntity, _ operation: PendingWrite.Operation, on db: borrowing Connection
+    _ entity: SavedEntity, _ operation: PendingWrite.Operation, by update: EntityUpdate? = nil,
+    on db: borrowing Connection
   ) throws(SQLiteError) {
     // The id of a create is new: there is nothing that it could overwrite.
     let queued = try QueuedCondition(
       operation == .create ? .none : condition, of: entity.id, change.table, on: db)
+    let operators = try update.flatMap { (update) throws(SQLiteError) -> String? in
+      guard queued.mark == 0 else { return nil }
+      return try QueuedOperators.adding(update, of: entity.id, change.table, on: db)
+    }
     try withBytes(of: entity) { (id, body) throws(SQLiteError) in
-      if try insert(id, body, operation: operation, if: queued, on: db) { return }
-      try replace(id, body, operation: operation, if: queued, on: db)
+      if update == nil, try insert(id, body, operation: operation, if: queued, on: db) { return }
+      try replace(id, body, operation: operation, if: queued, operators: operators, on: db)
     }
   }
 
@@ -77,10 +84,12 @@ struct EntitySaver: ~Copyable {
   /// Replaces an entity that exists: the version that this change starts from is kept, if it is the first change.
   private func replace(
     _ id: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer,
-    operation: PendingWrite.Operation, if condition: QueuedCondition, on db: borrowing Connection
+    operation: PendingWrite.Operation, if condition: QueuedCondition, operators: String? = nil,
+    on db: borrowing Connection
   ) throws(SQLiteError) {
     let queue = try db.statement(change.table.queueWithBase)
     try queue.bind(change.now, at: .time)
+    try queue.bind(operators, at: .operators)
     try enqueue(id, operation, if: condition, statement: queue)
     let update = try db.statement(change.table.update)
     try update.bind(borrowedText: id, at: .id)

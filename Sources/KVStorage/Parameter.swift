@@ -18,6 +18,8 @@ struct Parameter: CustomStringConvertible {
   static let isConditional = Parameter(number: 9)
   /// A filter as JSON.
   static let condition = Parameter(number: 11)
+  /// Updates as a JSON array, or NULL.
+  static let operators = Parameter(number: 12)
   /// The generation of a refresh mark.
   static let mark = Parameter(number: 10)
 

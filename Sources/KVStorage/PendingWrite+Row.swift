@@ -51,10 +51,10 @@ extension PendingWrite {
   static let columns =
     """
     p.id, p.operation, p.revision, p.n, p.created, p.changed, p.attempts, p.error, p.sent, p.state, p.conditional,
-    p.condition, p.base IS NULL, p.confirmed
+    p.condition, p.base IS NULL, p.confirmed, p.operators NOT NULL OR p.sent_operators NOT NULL
     """
   /// How many columns these are.
-  static let columnCount: Int32 = 14
+  static let columnCount: Int32 = 15
 
   /// Reads the first columns of the current row.
   init(row: borrowing Statement, of collection: String) {
@@ -69,6 +69,7 @@ extension PendingWrite {
     isConditional = row.int64(10) != 0
     condition = row.text(11)
     isNewThere = row.int64(12) != 0
+    hasOperators = row.int64(14) != 0
     let confirmed = row.text(13)
     changesOtherData = confirmed == Self.ofOtherData
     guard !changesOtherData else { return }

@@ -87,6 +87,9 @@ extension Storage {
       guard unsent == 0 else { return (unsent, false) }
       hasDeleted = takeover == .deleting
       if hasDeleted { try deleteAll(on: db) }
+      // The backend knows the tokens of its own users only: what was sent is sent again as what came of it.
+      try db.execute(
+        "UPDATE pending SET operators = NULL, sent_operators = NULL WHERE sent_operators NOT NULL")
       // This user may see other entities, and the changes since the last read would not tell.
       try db.execute("DELETE FROM requests")
     }

@@ -155,7 +155,7 @@ extension Storage {
           return .failure(error)
         }
         guard let changed else { continue }
-        try saver.save(changed, .update, on: db)
+        try saver.save(changed, .update, by: update, on: db)
         result.modified.append(changed.id)
       }
       return .success(result)

@@ -145,7 +145,8 @@ extension Storage {
       try db.run(
         """
         UPDATE pending SET base = \(bind: base), base_checksum = kv_checksum(\(bind: base)),
-        remote = \(bind: remote), tried = \(bind: tried) WHERE n = \(bind: row.number)
+        remote = \(bind: remote), tried = \(bind: tried), operators = NULL, sent_operators = NULL
+        WHERE n = \(bind: row.number)
         """)
     }
   }

@@ -47,11 +47,15 @@ extension Storage {
       let base = theirs.bytes.map { String(decoding: $0, as: UTF8.self) }
       let revision = new == .unchanged ? write.revision : Identifier.revision()
       let isChanged: Int64 = new == .unchanged ? 0 : 1
+      var queued: QueuedOperators?
+      if case .operated = new {
+        queued = try QueuedOperators(write.id, change.table, on: db)?.reopened(change.table)
+      }
       try db.run(
         """
         UPDATE pending SET base = \(bind: base), base_checksum = kv_checksum(\(bind: base)),
         operation = \(bind: new.operation(of: write).number), revision = \(bind: revision),
-        state = 0, remote = NULL, tried = NULL, condition = NULL,
+        state = 0, remote = NULL, tried = NULL, condition = NULL, operators = NULL, sent_operators = NULL,
         replaces_unseen = \(bind: replacesUnseen ? 1 : 0),
         confirmed = iif(confirmed NOT NULL AND \(bind: isChanged), '', nullif(confirmed, \(bind: PendingWrite.ofOtherData)))
         WHERE \(change.table.isUnchanged(write))
@@ -61,6 +65,9 @@ extension Storage {
       switch new {
       case .unchanged: break
       case .replaced(let body): try Self.replaceEntity(write.id, by: body, change: change, on: db)
+      case .operated(let body):
+        try queued?.write(of: write.id, change.table, on: db)
+        try Self.replaceEntity(write.id, by: body, change: change, on: db)
       case .deleted: try Self.replaceEntity(write.id, by: nil, change: change, on: db)
       }
       return true
@@ -151,7 +158,7 @@ extension RebasedChange {
   fileprivate func operation(of write: PendingWrite) -> PendingWrite.Operation {
     switch self {
     case .unchanged: write.operation == .delete ? .delete : .update
-    case .replaced: .update
+    case .replaced, .operated: .update
     case .deleted: .delete
     }
   }

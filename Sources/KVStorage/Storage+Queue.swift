@@ -135,7 +135,7 @@ extension Storage {
       try db.run(
         """
         UPDATE pending SET revision = \(bind: Identifier.revision()), changed = \(bind: change.now),
-        attempts = 0, error = NULL, \(sql: Self.releasing), tried = \(sql: Table.tried(with: stored))
+        attempts = 0, error = NULL, operators = NULL, \(sql: Self.releasing), tried = \(sql: Table.tried(with: stored))
         WHERE \(change.table.isEntity(id)) AND operation < 3
         """)
       guard db.changes > 0 else { return .success(false) }

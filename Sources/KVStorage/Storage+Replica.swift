@@ -63,6 +63,8 @@ extension Storage {
         if isStored {
           result.count += 1
           if mayBeExpected { try Self.expectNothing(of: id, table, on: db) }
+        } else if isGuarded, try Self.rebaseOperators(of: id, onto: body, change, on: db) {
+          result.count += 1
         } else {
           try Self.record(body, of: id, table: table, on: db)
         }

@@ -4,13 +4,17 @@ internal import KVSQLite
 package import KVSync
 
 extension Storage {
-  package func beginSending(_ writes: [PendingWrite]) throws(StoreError) -> [OutgoingWrite] {
+  package func beginSending(
+    _ writes: [PendingWrite], asOperators: Bool
+  ) throws(StoreError) -> [OutgoingWrite] {
     try write(makingRoom: true) { (db: borrowing Connection) throws(SQLiteError) in
       var outgoing: [OutgoingWrite] = []
       outgoing.reserveCapacity(writes.count)
       for write in writes {
-        let table = try catalog.entry(write.collection, on: db).table
-        if let next = try Self.beginSending(write, table, on: db) { outgoing.append(next) }
+        let change = Change(try catalog.entry(write.collection, on: db))
+        if let next = try Self.beginSending(write, asOperators: asOperators, change, on: db) {
+          outgoing.append(next)
+        }
       }
       return outgoing
     }
@@ -50,14 +54,16 @@ extension Storage {
   // MARK: Steps
 
   private static func beginSending(
-    _ write: PendingWrite, _ table: Table, on db: borrowing Connection
+    _ write: PendingWrite, asOperators: Bool, _ change: Change, on db: borrowing Connection
   ) throws(SQLiteError) -> OutgoingWrite? {
+    let table = change.table
     let count = try db.statement(
       """
       UPDATE pending SET attempts = attempts + 1, sent = iif(sent = 0, revision, sent), last = revision,
       conditional = min(conditional * 2, 2), replaces_unseen = iif(replaces_unseen, min(replaces_unseen + 1, 3), 0)
       WHERE \(table.isUnchanged(write))
-      RETURNING operation, attempts, sent, iif(replaces_unseen, ifnull(base, 'null'), NULL), replaces_unseen > 2
+      RETURNING operation, attempts, sent, iif(replaces_unseen, ifnull(base, 'null'), NULL), replaces_unseen > 2,
+        operators, sent_operators, confirmed IS NULL AND conditional = 0
       """)
     guard try count.step() else { return nil }
     var write = write
@@ -69,6 +75,8 @@ extension Storage {
       outgoing.replaced = RemoteVersion(column: try count.copy(3))
       outgoing.mayHaveReplaced = count.int(4) != 0
     }
+    let queued = QueuedOperators(operators: count.text(5), sent: count.text(6), table)
+    let isFree = count.int(7) != 0
     let get = try db.statement(table.get)
     try get.bind(write.id, at: .id)
     guard try get.step() else {
@@ -82,6 +90,10 @@ extension Storage {
     // What is damaged is not sent; `pending` says so.
     guard get.isIntact(0) else { return nil }
     outgoing.body = try get.copy(0)
+    if let queued {
+      outgoing.operators = try takeOperators(
+        queued, of: write, asOperators: asOperators, isFree: isFree, now: change.now, table, on: db)
+    }
     return outgoing
   }
 
@@ -97,6 +109,11 @@ extension Storage {
   ) throws(SQLiteError) {
     let (write, stored) = (accepted.write, accepted.stored)
     if write.operation == .delete { return try confirmDeletion(accepted, change, on: db) }
+    if let token = accepted.operatorsToken,
+      try confirmOperators(accepted, token: token, change, on: db)
+    {
+      return
+    }
     if try removeUnchanged(write, change.table, on: db) {
       if let stored { try put(stored, as: write.id, change: change, on: db) }
       return

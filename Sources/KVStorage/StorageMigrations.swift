@@ -200,5 +200,12 @@ package enum StorageMigrations {
         CREATE INDEX pending_kept ON pending (collection) WHERE state = 3;
         CREATE INDEX gone_confirmed ON gone (collection) WHERE confirmed NOT NULL;
         """),
+    Database.Migration(
+      sql: """
+        -- What was made of operators and not sent yet, as an array of updates; NULL: the write is the whole entity.
+        ALTER TABLE pending ADD COLUMN operators TEXT;
+        -- The operators that were sent and have no answer yet.
+        ALTER TABLE pending ADD COLUMN sent_operators TEXT;
+        """),
   ]
 }

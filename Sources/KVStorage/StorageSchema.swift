@@ -96,6 +96,11 @@ package enum StorageSchema {
       -- The version that the backend had confirmed before it went back; empty: the write was changed since; 'other': it
       -- changes a version that was confirmed when the backend had other data; NULL: none of these.
       confirmed TEXT,
+      -- What was made of operators and not sent yet, as an array of updates; NULL: the write is the whole entity.
+      operators TEXT,
+      -- The operators that were sent and have no answer yet: {"token":"…","at":…,"updates":[…]}; NULL: none. They stay as they are
+      -- until they are answered, also where the write is the whole entity by now.
+      sent_operators TEXT,
       UNIQUE (collection, id));
     CREATE INDEX pending_kept ON pending (collection) WHERE state = 3;
 

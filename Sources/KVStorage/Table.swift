@@ -219,7 +219,7 @@ final class Table: Sendable {
     let pending =
       """
       INSERT INTO pending (collection, id, operation, revision, created, changed, conditional, condition, base,
-        base_checksum, confirmed)
+        base_checksum, confirmed, operators)
       """
     let isOfOtherData = """
       iif(gen < (SELECT renewed FROM collections WHERE number = \(number)), '\(PendingWrite.ofOtherData)', NULL)
@@ -229,7 +229,7 @@ final class Table: Sendable {
       conditional = iif(excluded.conditional, excluded.conditional, conditional),
       condition = iif(excluded.conditional, excluded.condition, condition),
       confirmed = iif(confirmed = '\(PendingWrite.ofOtherData)' OR confirmed IS NULL, confirmed, ''),
-      tried = \(Table.tried(with: "ifnull(excluded.base, 'null')"))
+      operators = excluded.operators, tried = \(Table.tried(with: "ifnull(excluded.base, 'null')"))
       """
     let collapsing = """
       ON CONFLICT (collection, id) DO UPDATE SET operation = min(operation, 2), \(superseding)
@@ -240,19 +240,22 @@ final class Table: Sendable {
       """
     queue = SQL(
       """
-      \(pending) VALUES (\(number), \(Parameter.id), \(Parameter.operation), \(change), NULL, NULL, NULL)
+      \(pending) VALUES (\(number), \(Parameter.id), \(Parameter.operation), \(change), NULL, NULL, NULL, NULL)
       \(collapsing)
       """)
     queueWithBase = SQL(
       """
-      \(pending) SELECT \(number), id, \(Parameter.operation), \(change), body, checksum, \(isOfOtherData)
+      \(pending) SELECT \(number), id, \(Parameter.operation), \(change), body, checksum, \(isOfOtherData),
+        \(Parameter.operators)
       FROM \(entities) WHERE id = \(Parameter.id)
       \(collapsing)
       """)
-    let deleting = "ON CONFLICT (collection, id) DO UPDATE SET operation = 3, \(superseding)"
+    let deleting = """
+      ON CONFLICT (collection, id) DO UPDATE SET operation = 3, sent_operators = NULL, \(superseding)
+      """
     queueDeletion = SQL(
       """
-      \(pending) SELECT \(number), id, 3, \(change), body, checksum, \(isOfOtherData)
+      \(pending) SELECT \(number), id, 3, \(change), body, checksum, \(isOfOtherData), NULL
       FROM \(entities) WHERE id = \(Parameter.id)
       \(deleting)
       """)
@@ -260,7 +263,7 @@ final class Table: Sendable {
     queueDeletionsOfRemoved = SQL(
       """
       \(pending) SELECT \(number), e.id, 3, (random() & 0x3FFFFFFFFFFFFFFF) + 1, \(Parameter.time),
-        \(Parameter.time), 0, NULL, e.body, e.checksum, \(isOfOtherData)
+        \(Parameter.time), 0, NULL, e.body, e.checksum, \(isOfOtherData), NULL
       FROM temp.removed AS r CROSS JOIN \(entities) AS e ON e.n = r.n
       WHERE r.written <> \(Parameter.operation)
       \(deleting)
@@ -268,7 +271,7 @@ final class Table: Sendable {
     queueDeletionOfArrived = SQL(
       """
       \(pending) SELECT \(number), \(Parameter.id), 3, \(Parameter.revision), \(Parameter.time),
-        \(Parameter.time), 0, NULL, \(Parameter.body), kv_checksum(\(Parameter.body)), NULL
+        \(Parameter.time), 0, NULL, \(Parameter.body), kv_checksum(\(Parameter.body)), NULL, NULL
       WHERE NOT EXISTS (SELECT 1 FROM \(entities) WHERE id = \(Parameter.id)) ON CONFLICT DO NOTHING
       """)
     localWrite = SQL(

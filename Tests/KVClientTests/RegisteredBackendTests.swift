@@ -52,6 +52,7 @@ private final class Shelf: Remote {
         })
     case .delete(let id, _):
       return .deleted(entities.withLock { $0.removeValue(forKey: RecordID(id)) } == nil ? 0 : 1)
+    case .change: return .deleted(0)
     case .batch(let writes): return .batch(writes.map { .success(carryOut($0)) })
     }
   }

@@ -147,6 +147,8 @@ import Testing
       DROP TABLE gone;
       DROP INDEX pending_kept;
       ALTER TABLE pending DROP COLUMN confirmed;
+      ALTER TABLE pending DROP COLUMN operators;
+      ALTER TABLE pending DROP COLUMN sent_operators;
       DROP TABLE models;
       ALTER TABLE pending DROP COLUMN conditional;
       ALTER TABLE pending DROP COLUMN condition;

@@ -126,7 +126,7 @@ final class KeyedRemote: Remote, @unchecked Sendable {
         return .deleted(0)
       }
       return .deleted(1, at: RecordVersion("\(nextVersion())"))
-    case .createMany, .batch: throw StoreError(.unsupported, "One at a time.")
+    case .createMany, .batch, .change: throw StoreError(.unsupported, "One at a time.")
     }
   }
 

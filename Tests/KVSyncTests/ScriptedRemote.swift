@@ -169,7 +169,7 @@ extension RemoteWrite {
     case .create(let body): [body]
     case .createMany(let bodies): bodies
     case .update(_, let body, _, _): [body]
-    case .delete: []
+    case .delete, .change: []
     case .batch(let writes): writes.flatMap(\.bodies)
     }
   }

@@ -365,8 +365,18 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     try live { () throws(StoreError) in try real.pendingCount(in: collection) }
   }
 
-  func beginSending(_ writes: [PendingWrite]) throws(StoreError) -> [OutgoingWrite] {
-    try live { () throws(StoreError) in try real.beginSending(writes) }
+  func beginSending(
+    _ writes: [PendingWrite], asOperators: Bool
+  ) throws(StoreError) -> [OutgoingWrite] {
+    try live { () throws(StoreError) in try real.beginSending(writes, asOperators: asOperators) }
+  }
+
+  func finishOperators(_ write: PendingWrite, token: String) throws(StoreError) -> Bool {
+    try live { () throws(StoreError) in try real.finishOperators(write, token: token) }
+  }
+
+  func turnIntoWhole(_ id: String, in collection: String) throws(StoreError) {
+    try live { () throws(StoreError) in try real.turnIntoWhole(id, in: collection) }
   }
 
   func confirm(_ done: [AcceptedWrite]) throws(StoreError) {

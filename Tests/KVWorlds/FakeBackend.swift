@@ -1,4 +1,4 @@
-import KVBase
+package import KVBase
 package import KVJSON
 package import KVQuery
 package import KVSync
@@ -26,6 +26,8 @@ package final class FakeBackend: @unchecked Sendable {
   /// Which data it has; nil: it does not say.
   package private(set) var data: BackendData?
   private var copy = Copy()
+  /// The changes by operators that were carried out: who, what and their tokens.
+  private var changed: Set<[String]> = []
 
   /// A copy of its data, as a backup is.
   private struct Copy {
@@ -117,6 +119,30 @@ package final class FakeBackend: @unchecked Sendable {
     return put(entity, id, by: user)
   }
 
+  /// Carries out operators, once for each token.
+  func change(
+    _ id: String, by updates: [UInt8], of user: String, token: String
+  ) throws(StoreError) -> [UInt8] {
+    let isNew = changed.insert([user, id, token]).inserted
+    guard let body = entity(id) else {
+      if isNew { changed.remove([user, id, token]) }
+      var error = StoreError(.notFound, "There is none.")
+      error.statedClass = .refused
+      error.wasCarriedOut = !isNew
+      throw error
+    }
+    guard isNew else { return body }
+    let new: [UInt8]
+    do throws(QueryError) {
+      let updates = try EntityUpdates((try? JSONValue(parsing: updates)) ?? .null)
+      new = try updates.apply(to: body, now: Timestamp(milliseconds: Int64(written))) ?? body
+    } catch {
+      changed.remove([user, id, token])
+      throw StoreError(.invalid, error.message)
+    }
+    return put(try Self.object(new), id, by: user)
+  }
+
   package func delete(_ id: String) -> Int { delete(id, by: nil) }
 
   func delete(_ id: String, by user: String?) -> Int {
@@ -148,7 +174,8 @@ package final class FakeBackend: @unchecked Sendable {
 
   /// Carries a write out as a user's; without its condition, unless `keepingConditions`.
   package func carryOut(
-    _ write: RemoteWrite, by user: String, keepingConditions: Bool
+    _ write: RemoteWrite, by user: String, keepingConditions: Bool,
+    tokens: [RecordID: String] = [:]
   ) throws(StoreError) -> RemoteOutcome {
     func check(_ condition: RemoteCondition, _ id: String) throws(StoreError) {
       if keepingConditions { try self.check(condition, id) }
@@ -166,11 +193,14 @@ package final class FakeBackend: @unchecked Sendable {
         guard error.kind == .notFound else { throw error }
       }
       return .deleted(delete(id, by: user))
+    case .change(let id, let updates):
+      return .stored(try change(id, by: updates, of: user, token: tokens[RecordID(id)] ?? ""))
     case .batch(let writes):
       return .batch(
         writes.map { write in
           Result { () throws(StoreError) in
-            try carryOut(write, by: user, keepingConditions: keepingConditions)
+            try carryOut(
+              write, by: user, keepingConditions: keepingConditions, tokens: tokens)
           }
         })
     }
@@ -345,7 +375,7 @@ package final class FakeNetwork: FaultyLine, IDPagedRemote, @unchecked Sendable 
         halved(
           try exchange(losing: { delay(writes[index]) }) { () throws(StoreError) in
             data = backend.data
-            return try carryOut(writes[index])
+            return try carryOut(writes[index], tokens: call.tokens)
           })
       }
       // A refusal says it, too; who hears nothing does not know.
@@ -374,15 +404,20 @@ package final class FakeNetwork: FaultyLine, IDPagedRemote, @unchecked Sendable 
     case .create(let body): [body]
     case .createMany(let bodies): bodies
     case .batch(let writes): writes.flatMap(creates)
-    case .update, .delete: []
+    case .update, .delete, .change: []
     }
   }
 
   package var limits = RemoteLimits()
   /// Whether the backend keeps the conditions of writes.
   package var keepsConditions = true
+  /// Whether the backend carries out operators.
+  package var carriesOutOperators = false
 
-  private func carryOut(_ write: RemoteWrite) throws(StoreError) -> RemoteOutcome {
-    try backend.carryOut(write, by: user, keepingConditions: keepsConditions)
+  private func carryOut(
+    _ write: RemoteWrite, tokens: [RecordID: String]
+  ) throws(StoreError) -> RemoteOutcome {
+    try backend.carryOut(
+      write, by: user, keepingConditions: keepsConditions, tokens: tokens)
   }
 }

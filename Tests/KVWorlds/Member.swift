@@ -31,6 +31,8 @@ final class Member {
   private(set) var findings: [String] = []
   /// How often its counter may have been increased.
   private(set) var counted: ClosedRange<Int64> = 0...0
+  /// How much it may have added to what all add to.
+  private(set) var added: ClosedRange<Int64> = 0...0
   private let backend: any WorldBackend
   private let keepsDiscarded: Bool
   /// What is kept, of the kind `synced`.
@@ -303,6 +305,7 @@ final class Member {
     case 9: unshare(&random, sometimesPastQueue)
     case 10: try? read(&random)
     case 11: if !store.isDead { try restart() }
+    case 13 where connection.remote.carriesOutOperators: add(&random)
     default: _ = try? push()
     }
   }
@@ -325,6 +328,23 @@ final class Member {
     case 4: unshare(&random, .forceNetwork)
     default: try count()
     }
+  }
+
+  /// Adds to what all add to, if it is here.
+  private func add(_ random: inout Seed) {
+    let amount = Int64(random.next() % 5)
+    guard let query = try? Query(filter: #"{"_id":"\#(sumID)"}"#),
+      let update = try? EntityUpdate(#"{"$inc":{"count":\#(amount)}}"#, format)
+    else { return }
+    let write: WritePolicy = random.next() % 3 == 0 ? .silentLocalThenNetwork : .forceLocal
+    let isHere = contents[sumID] != nil
+    let (least, most) = (added.lowerBound, added.upperBound)
+    // What is not sent yet is queued all the same.
+    let isAdded = (try? engine.update(query, update, options: options(write))) != nil
+    guard isHere, amount > 0 else { return }
+    trace(sumID, "gets \(amount) by user\(number), \(write): \(isAdded)")
+    let isSure = isAdded && !store.isDead
+    added = (isSure ? least + amount : least)...(most + amount)
   }
 
   var counterID: String { "counter-\(number)" }

@@ -217,6 +217,12 @@ package final class SimulatedWorld {
           "lost: \(id) acknowledged \(states.map(\.text)), found \(found.text)")
       }
     }
+    if backend.carriesOutOperators {
+      let least = members.reduce(0) { $0 + $1.added.lowerBound }
+      let most = members.reduce(0) { $0 + $1.added.upperBound }
+      let count = expected[sumID]?["count"]?.intValue ?? -1
+      require((least...most).contains(count), "miscounted: \(count), not \(least)...\(most)")
+    }
     for lost in lost where !isKnown(lost) {
       findings.append(
         "lost: \(lost.version) of \(lost.id), which the backend had confirmed: \(seed)")

@@ -24,6 +24,8 @@ protocol WorldBackend: AnyObject {
   var history: [WorldChange] { get }
   /// Whether it refuses a write of what has changed meanwhile.
   var keepsConditions: Bool { get }
+  /// Whether it carries out operators; then it has a record `sumID`, which is never deleted.
+  var carriesOutOperators: Bool { get }
   /// Which data it has; nil: it does not say.
   var data: BackendData? { get }
   /// Whether it goes back to older copies of its data now and then.
@@ -43,11 +45,15 @@ protocol WorldBackend: AnyObject {
 }
 
 extension WorldBackend {
+  var carriesOutOperators: Bool { false }
   var data: BackendData? { nil }
   var goesBack: Bool { false }
   func makeCopy() {}
   func putBack() {}
 }
+
+/// The id of a record to whose member `count` all clients add.
+let sumID = "sum"
 
 /// One client's way to the backend of a simulated world.
 protocol WorldConnection: AnyObject {
@@ -63,6 +69,7 @@ final class KeyValueWorld: WorldBackend {
   private let backend = FakeBackend()
   let keepsConditions: Bool
   let goesBack: Bool
+  let carriesOutOperators: Bool
   private let writesPerBatch: Int
 
   init(_ random: inout Seed) {
@@ -73,6 +80,13 @@ final class KeyValueWorld: WorldBackend {
     goesBack =
       SimulatedWorlds.variable("KV_GOES_BACK") != nil && keepsConditions && random.next() % 3 == 0
     if goesBack { backend.tellData() }
+    carriesOutOperators = keepsConditions && !goesBack && writesPerBatch % 2 == 1
+    if carriesOutOperators {
+      let sum: JSONObject = [
+        "_id": .string(sumID), "name": "sum", "owner": -1, "value": 0, "tags": [0], "count": 0,
+      ]
+      _ = try? backend.create(JSONValue.object(sum).bytes, by: "nobody")
+    }
   }
 
   let collection = "things"
@@ -94,6 +108,7 @@ final class KeyValueWorld: WorldBackend {
     let network = FakeNetwork(backend, user: user, seed: random.next())
     network.keepsConditions = keepsConditions
     network.limits.writesPerBatch = writesPerBatch
+    network.carriesOutOperators = carriesOutOperators
     // What speaks JSON cannot say which data it has.
     let speaksJSON = random.next() % 3 == 0 && !goesBack
     let remote: any Remote =

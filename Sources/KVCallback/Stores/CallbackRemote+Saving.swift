@@ -24,7 +24,7 @@ extension CallbackRemote {
     _ write: RemoteWrite, in collection: String, _ call: Call
   ) throws(StoreError) -> RemoteOutcome {
     switch write {
-    case .create, .update, .delete:
+    case .create, .update, .delete, .change:
       guard let outcome = try saved([write], in: collection, call)?.first else {
         throw .refused(.conflict, "The store has another version of this entity.")
       }
@@ -83,6 +83,7 @@ extension CallbackRemote {
           SaveItem(
             operation: .delete, collection: collection, key: id, record: nil, condition: condition))
       case .createMany, .batch: throw StoreError(.internal, "A batch cannot contain a batch.")
+      case .change: throw .noOperators
       }
     }
     return items

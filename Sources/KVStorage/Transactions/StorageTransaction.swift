@@ -117,7 +117,8 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
         guard let changed = try storage.changed(body, by: update, now, in: collection) else {
           continue
         }
-        try write(changed, .update, if: .none, collection: collection, row: record.row)
+        try write(
+          changed, .update, if: .none, by: update, collection: collection, row: record.row)
         result.modified.append(changed.id)
       }
       return result
@@ -278,17 +279,17 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
 
   private func write(
     _ entity: SavedEntity, _ operation: PendingWrite.Operation, if condition: WriteCondition,
-    collection: String, row: Int64? = nil
+    by update: EntityUpdate? = nil, collection: String, row: Int64? = nil
   ) throws(StoreError) {
     try write(
-      entity.id, entity.bytes, operation: operation, if: condition, collection: collection,
-      row: row)
+      entity.id, entity.bytes, operation: operation, if: condition, by: update,
+      collection: collection, row: row)
   }
 
   /// `row`: of the entity in the snapshot, if it is known; it is looked for otherwise.
   private func write(
     _ id: String, _ body: [UInt8]?, operation: PendingWrite.Operation, if condition: WriteCondition,
-    collection: String, row: Int64? = nil
+    by update: EntityUpdate? = nil, collection: String, row: Int64? = nil
   ) throws(StoreError) {
     let key = RecordID(collection)
     var row = row
@@ -297,6 +298,6 @@ final class StorageTransaction: LocalTransaction, @unchecked Sendable {
     writes.append(
       TransactionWrite(
         collection: collection, id: id, body: body, operation: operation,
-        condition: condition))
+        condition: condition, update: update))
   }
 }

@@ -118,6 +118,7 @@ extension Storage {
       return
     }
     let saver = try EntitySaver(change, if: write.condition, on: db)
-    try saver.save(SavedEntity(id: write.id, bytes: body), write.operation, on: db)
+    try saver.save(
+      SavedEntity(id: write.id, bytes: body), write.operation, by: write.update, on: db)
   }
 }

@@ -1,3 +1,4 @@
+internal import KVQuery
 internal import KVSQLite
 internal import KVSync
 
@@ -10,6 +11,8 @@ struct TransactionWrite: Sendable {
   let operation: PendingWrite.Operation
   /// It holds here; what the backend has is asked for it too.
   let condition: WriteCondition
+  /// What has made the entity of what it was; nil: it is written whole.
+  var update: EntityUpdate?
 }
 
 /// One entity that a transaction has found.

@@ -121,7 +121,7 @@ extension RemoteWrite {
   /// Whether the backend recognises it the second time: a create without an id would happen twice.
   fileprivate func isRepeatable(_ format: RecordFormat) -> Bool {
     switch self {
-    case .update, .delete: true
+    case .update, .delete, .change: true
     case .create(let entity): format.key(of: entity) != nil
     case .createMany(let entities): entities.allSatisfy { format.key(of: $0) != nil }
     case .batch(let writes): writes.allSatisfy { $0.isRepeatable(format) }

@@ -9,6 +9,8 @@ package struct AcceptedWrite: Sendable, Equatable {
   package var deletion: RecordVersion?
   /// Whether the backend had another version, and merged the write with it.
   package var isMerged: Bool
+  /// The token of the operators that the backend has carried out; nil: it has the whole entity.
+  package var operatorsToken: String?
   /// Which data the backend had when it answered; nil: the answer does not say.
   package var data: BackendData?
 

@@ -21,12 +21,24 @@ package protocol Outbox: AnyObject, Sendable {
   /// Counts an attempt for each row whose revision is unchanged, and gives their entities at this
   /// moment: what is sent is exactly the revision that is named. Rows that are gone are left out, and
   /// those whose entity is damaged: `pending` throws of these.
-  func beginSending(_ writes: [PendingWrite]) throws(StoreError) -> [OutgoingWrite]
+  ///
+  /// `asOperators`: the backend carries out operators. What was made of these is sent so, and stays as it is sent until its
+  /// answer comes; else the entity is sent that they have made.
+  func beginSending(
+    _ writes: [PendingWrite], asOperators: Bool
+  ) throws(StoreError) -> [OutgoingWrite]
 
   /// Notes that the backend has accepted these writes. For each: if its revision is unchanged the row goes and `stored` (what
   /// the backend answered) replaces the entity; else the row stays, a create becomes an update, and
   /// `stored` becomes its base. One transaction for all.
   func confirm(_ done: [AcceptedWrite]) throws(StoreError)
+
+  /// Takes operators off a write that an earlier request has carried out, although nothing can be said of the entity now. False: the
+  /// write has nothing else to send.
+  func finishOperators(_ write: PendingWrite, token: String) throws(StoreError) -> Bool
+
+  /// Makes a write that was made of operators one of the whole entity.
+  func turnIntoWhole(_ id: String, in collection: String) throws(StoreError)
 
   /// Notes which data the backend has, as an answer to a write says: what it confirms from now on is of these data, what is here
   /// already and was confirmed is of those that it had before.
@@ -62,4 +74,11 @@ package protocol Outbox: AnyObject, Sendable {
     _ write: PendingWrite, onto theirs: RemoteVersion, as change: RebasedChange,
     replacesUnseen: Bool
   ) throws(StoreError) -> Bool
+}
+
+extension Outbox {
+  /// The same for a backend that takes whole entities.
+  package func beginSending(_ writes: [PendingWrite]) throws(StoreError) -> [OutgoingWrite] {
+    try beginSending(writes, asOperators: false)
+  }
 }

@@ -53,6 +53,8 @@ package struct PendingWrite: Sendable, Equatable {
   package var isConditional = false
   /// The filter that the backend's entity has to match as well, as JSON.
   package var condition: String?
+  /// Whether operators are kept with it: they are sent in place of the entity, where the backend carries them out.
+  package var hasOperators = false
   /// Whether the backend had confirmed what it sends, or what that was made of, and went back.
   package var wasConfirmed = false
   /// The version that it sends again, or of a deletion the one that was deleted; nil: it was changed since, or is no such write.

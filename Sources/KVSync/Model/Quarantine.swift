@@ -62,6 +62,8 @@ package enum RebasedChange: Sendable, Equatable {
   case unchanged
   /// This entity is sent in its place, and becomes the local one.
   case replaced([UInt8])
+  /// The same, where operators have made it of the version that was seen: they stay with the write.
+  case operated([UInt8])
   /// The entity is deleted, here and there.
   case deleted
 }

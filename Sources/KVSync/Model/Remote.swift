@@ -23,6 +23,9 @@ package protocol Remote: AnyObject, Sendable {
   /// Whether it recognises a write that is sent again by its token, and carries it out once: see `Call.tokens`.
   var keepsTokens: Bool { get }
 
+  /// Whether it carries out operators on what it has, once for each token: see `RemoteWrite.change`.
+  var carriesOutOperators: Bool { get }
+
   /// Whether it decides itself whether a record matches a filter that a write demands: see `RemoteCondition.matches`.
   var evaluatesConditions: Bool { get }
 
@@ -118,6 +121,7 @@ extension Remote {
   package func format(of collection: String) -> RecordFormat { .default }
   package var keepsConditions: Bool { false }
   package var keepsTokens: Bool { false }
+  package var carriesOutOperators: Bool { false }
   package var evaluatesConditions: Bool { false }
   package func check(condition: Predicate, in collection: String) throws(StoreError) {}
   package var comparesByLanguage: Bool { false }
@@ -202,6 +206,9 @@ package indirect enum RemoteWrite: Sendable, Equatable {
   /// the backend needs it.
   case update(id: String, [UInt8], if: RemoteCondition = .none, base: [UInt8]? = nil)
   case delete(id: String, if: RemoteCondition = .none)
+  /// Carries out updates on what the backend has, one after the other: `[{"$inc":{"a":1}},…]`. Only asked of a backend that
+  /// carries out operators, and with a token.
+  case change(id: String, [UInt8])
   /// Creates, updates and deletions in one request, each to another entity and with a result of its own; at most
   /// `limits.writesPerBatch`. A backend that turns out to take none fails it with `unsupported`.
   case batch([RemoteWrite])
@@ -329,6 +336,13 @@ package struct Call: Sendable {
     self.conflicts = conflicts
     self.clientAppVersion = clientAppVersion
     self.customRequestProperties = customRequestProperties
+  }
+
+  /// The same call, to send these writes of the queue.
+  func sending(_ writes: some Sequence<OutgoingWrite>) -> Call {
+    var call = self
+    for sent in writes { call.tokens[RecordID(sent.write.id)] = sent.token }
+    return call
   }
 
   /// The same call, to send the writes of these entities. `revision`: a number that no other write of the entity has.

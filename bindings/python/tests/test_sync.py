@@ -115,6 +115,21 @@ def test_a_sync_pushes_and_pulls(ana: kvstore.Client, other: kvstore.Client) -> 
     assert (result.pushed, result.errors, result.pulled) == (1, [], 2)
 
 
+def test_what_two_devices_add_adds_up(ana: kvstore.Client, other: kvstore.Client) -> None:
+    notes, theirs = ana.collection("notes"), other.collection("notes")
+    notes.save({"_id": "n1", "n": 0, "tags": []})
+    notes.push()
+    theirs.pull()
+    for add in (2, 3):
+        notes.update({"_id": "n1"}, {"$inc": {"n": add}, "$addToSet": {"tags": "a"}})
+    theirs.update({"_id": "n1"}, {"$inc": {"n": 10}, "$push": {"tags": "b"}})
+    assert notes.push().pushed == 1
+    assert theirs.push().pushed == 1
+    assert (theirs["n1"]["n"], theirs["n1"]["tags"]) == (15, ["a", "b"])
+    notes.sync()
+    assert notes["n1"] == theirs["n1"]
+
+
 def test_an_auto_store_falls_back_to_local_data(ana: kvstore.Client, own_server: Server) -> None:
     notes = ana.collection("notes", "auto")
     notes.save({"_id": "n1", "text": "a"})

@@ -36,7 +36,7 @@ extension DirectWriter {
     switch write {
     case .create(let body): format.key(of: body)
     case .update(let id, _, _, _), .delete(let id, _): id
-    case .createMany, .batch: nil
+    case .createMany, .batch, .change: nil
     }
   }
 

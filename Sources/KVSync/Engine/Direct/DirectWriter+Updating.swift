@@ -49,7 +49,8 @@ extension DirectWriter {
     _ entity: SavedEntity, _ condition: RemoteCondition
   ) throws(StoreError) {
     try engine.sendGate.sending([entity.id], call) { () throws(StoreError) in
-      let queued = try queued([entity.id])
+      // Queued operators are still to be carried out on it.
+      let queued = try queued([entity.id]).filter { !$0.value.write.hasOperators }
       let write = RemoteWrite.update(id: entity.id, entity.bytes, if: condition)
       let stored = try replaced(by: write, entity.id).storedEntity()
       _ = try engine.arrivals.accepted(stored, as: entity.id)

@@ -13,6 +13,9 @@ struct ConflictResolver {
   /// Whether the backend was asked to match a filter: then it may have refused what has not changed since.
   var isCondition = false
 
+  /// Whether operators have made what would be sent.
+  var isCounted = false
+
   /// Whether the backend has taken the write, and merged it with what it had: `theirs` came of both.
   var isMerged = false
 
@@ -125,7 +128,8 @@ struct ConflictResolver {
     winner: EntityMerge.Side?
   ) throws(StoreError) -> (merged: [UInt8], theirs: [UInt8], hasLost: Bool)? {
     guard let ours, let theirs = theirs.bytes else { return nil }
-    var merge = EntityMerge(format, winner: winner, isAppended: isMerged)
+    var merge = EntityMerge(
+      format, winner: winner, isAppended: isMerged, isCounted: isCounted)
     guard let merged = try merge.merged(base: base, ours: ours, theirs: theirs) else { return nil }
     return (merged, theirs, merge.hasLost)
   }

@@ -13,6 +13,8 @@ struct EntityMerge {
   private let winner: Side?
   /// Whether theirs is what a backend has made of ours and what it had: it has appended our lists to its own.
   private let isAppended: Bool
+  /// Whether ours was made by operators: a number that both have changed to the same value was changed twice.
+  private let isCounted: Bool
   private let format: RecordFormat
   /// Whether something was given up of the side that does not win.
   private(set) var hasLost = false
@@ -20,8 +22,11 @@ struct EntityMerge {
   /// Objects inside objects are merged to this depth; further down they are taken as a whole.
   private static let maxLevels = 64
 
-  init(_ format: RecordFormat, winner: Side?, isAppended: Bool = false) {
-    (self.format, self.winner, self.isAppended) = (format, winner, isAppended)
+  init(
+    _ format: RecordFormat, winner: Side?, isAppended: Bool = false, isCounted: Bool = false
+  ) {
+    (self.format, self.winner) = (format, winner)
+    (self.isAppended, self.isCounted) = (isAppended, isCounted)
   }
 
   /// Nil if both sides have changed the same member to different values and none wins. `base` nil: nothing was there. Throws
@@ -61,7 +66,14 @@ struct EntityMerge {
   private mutating func choice(
     _ base: [UInt8]?, _ ours: [UInt8]?, theirs: [UInt8]?, level: Int
   ) throws(StoreError) -> Choice {
-    if try Self.isSame(ours, theirs) { return .value(theirs) }
+    if try Self.isSame(ours, theirs) {
+      guard isCounted, Self.isNumber(ours), try !Self.isSame(ours, base) else {
+        return .value(theirs)
+      }
+      guard winner != nil else { return .conflict }
+      hasLost = true
+      return .value(theirs)
+    }
     if try Self.isSame(ours, base) { return .value(theirs) }
     let theirs = try isAppended ? MergedList.before(theirs, appended: ours) : theirs
     if try Self.isSame(theirs, base) { return .value(ours) }
@@ -84,6 +96,11 @@ struct EntityMerge {
       return try merged(base, ours, theirs: theirs, level: level + 1)
     }
     return winner == nil ? nil : try MergedList.joined(base, ours, theirs: theirs)
+  }
+
+  private static func isNumber(_ text: [UInt8]?) -> Bool {
+    guard let first = text?.first else { return false }
+    return first == UInt8(ascii: "-") || first &- UInt8(ascii: "0") <= 9
   }
 
   private static func isSame(_ left: [UInt8]?, _ right: [UInt8]?) throws(StoreError) -> Bool {

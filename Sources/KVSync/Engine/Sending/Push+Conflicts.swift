@@ -35,18 +35,22 @@ extension Push {
   ) throws(StoreError) -> (ready: [OutgoingWrite], conflicts: [Conflicted]) {
     let winsAnyway = call.conflicts == .clientWins
     let comparesAll = !winsAnyway || (remote.keepsConditions && !isLast)
-    guard comparesAll || outgoing.contains(where: \.write.isConditional) else {
+    guard
+      comparesAll || outgoing.contains(where: { $0.write.isConditional || $0.operators != nil })
+    else {
       return (outgoing, [])
     }
     var ready: [OutgoingWrite] = []
     var tried: [RecordID: [RemoteVersion]] = [:]
     for var sent in outgoing {
-      if sent.write.operation != .create, comparesAll || sent.write.isConditional {
+      // What operators have made of one version replaces no other one.
+      let compares = comparesAll || sent.write.isConditional || sent.operators != nil
+      if sent.carriedOut == nil, sent.write.operation != .create, compares {
         // Changed since it was taken up: its turn comes with the next push.
         guard let now = try local.pending(sent.write.id, in: engine.collection),
           now.write.revision == sent.write.revision
         else {
-          if winsAnyway, !sent.write.isConditional { ready.append(sent) }
+          if winsAnyway, !sent.write.isConditional, sent.operators == nil { ready.append(sent) }
           continue
         }
         sent.condition = RemoteCondition(
@@ -107,6 +111,18 @@ extension Push {
       guard let now = try local.pending(write.id, in: engine.collection),
         now.write.revision == write.revision
       else { continue }
+      if conflict.sent.operators != nil {
+        if let change = try operated(conflict, theirs, now: now.write) {
+          guard try local.rebase(write, onto: theirs, as: change, replacesUnseen: false) else {
+            continue
+          }
+          if let now = try local.pending(write.id, in: engine.collection) {
+            again.append(now.write)
+          }
+          continue
+        }
+        try local.turnIntoWhole(write.id, in: engine.collection)
+      }
       // What was sent before the entity was removed, and arrives after it was saved again, is our own as well.
       let late = try local.tombstone(of: write.id, in: engine.collection)?.sent ?? []
       let base = if let known = now.base { known } else { try startedFrom(theirs, conflict.sent) }
@@ -114,7 +130,8 @@ extension Push {
         format: engine.format, ours: conflict.sent.body, base: base, theirs: theirs,
         tried: now.tried + late.map { .entity($0) },
         isOthers: try isOfOthers(conflict, theirs), isCondition: conflict.sent.condition.isFilter,
-        isMerged: conflict.isMerged)
+        isCounted: conflict.sent.operators != nil && !conflict.isMerged, isMerged: conflict.isMerged
+      )
       // The condition of what was merged has held.
       var strategy = conflict.isMerged ? call.conflicts : call.conflicts.holding(write)
       let fate =
@@ -159,6 +176,23 @@ extension Push {
     try write(round)
     if !replaced.isEmpty { try acceptRemote(replaced) }
     return again
+  }
+
+  /// What the operators of a write make of what it has met; nil: they do not fit it, or the backend may have them already, and the entity
+  /// that they have made meets what is there like any other.
+  private func operated(
+    _ conflict: Conflicted, _ theirs: RemoteVersion, now write: PendingWrite
+  ) throws(StoreError) -> RebasedChange? {
+    guard let operators = conflict.sent.operators, operators.form == .entity(isFirst: true),
+      !conflict.refusal.followsFailure, !conflict.isMerged, !write.changesOtherData,
+      let bytes = theirs.bytes, let json = try? JSONValue(parsing: operators.updates)
+    else { return nil }
+    do throws(QueryError) {
+      let updates = try EntityUpdates(json, engine.format)
+      return .operated(try updates.apply(to: bytes, now: engine.clock()) ?? bytes)
+    } catch {
+      return nil
+    }
   }
 
   /// Whether what a conditional write has met is others' work, though it may look the same: the write was never sent

@@ -60,6 +60,8 @@ struct Push {
     var gone: [OutgoingWrite] = []
     /// To be sent again, each on its own: their batch was refused as a whole.
     var alone: [PendingWrite] = []
+    /// The writes whose operators were carried out, and that have more to send.
+    var more: [PendingWrite] = []
   }
 
   // MARK: A page
@@ -102,18 +104,25 @@ struct Push {
   }
 
   private mutating func sendSlice(_ slice: [PendingWrite]) throws(StoreError) {
-    var outgoing = try local.beginSending(slice)
+    var outgoing = try beginSending(slice)
     if outgoing.count < slice.count { outgoing += try beginSendingChanged(slice, outgoing) }
     follow(outgoing)
     var again = try send(outgoing)
     // More rounds: what its batch held up goes alone, what exists already as an update, and what has met
     // another version over that one, unless others are faster every time.
     for round in 1...Self.maxRounds where !again.isEmpty {
-      again = try send(try local.beginSending(again), isLast: round == Self.maxRounds)
+      again = try send(try beginSending(again), isLast: round == Self.maxRounds)
     }
     var round = Round()
-    for write in again { fail(write, .conflict(write.id, isGone: false), round: &round) }
+    // Operators meet no other version: what is left of them is for the next push.
+    for write in again where !write.hasOperators {
+      fail(write, .conflict(write.id, isGone: false), round: &round)
+    }
     try write(round)
+  }
+
+  private func beginSending(_ writes: [PendingWrite]) throws(StoreError) -> [OutgoingWrite] {
+    try local.beginSending(writes, asOperators: remote.carriesOutOperators)
   }
 
   private mutating func send(
@@ -145,7 +154,7 @@ struct Push {
       }
     }
     try write(round)
-    return changed.isEmpty ? [] : try local.beginSending(changed)
+    return changed.isEmpty ? [] : try beginSending(changed)
   }
 
   /// Takes so many writes at once that their bodies stay within 8 MiB or so.
@@ -162,8 +171,7 @@ struct Push {
     guard !batches.isEmpty else { return [] }
     // Stopping must not cancel the caller's other work.
     let stop = Cancellation()
-    var sending = call.sending(
-      batches.lazy.flatMap(\.writes).map { ($0.write.id, $0.write.revision) })
+    var sending = call.sending(batches.lazy.flatMap(\.writes))
     sending.cancellation = stop
     sending.answered = answered.hear
     var round = Round()
@@ -181,12 +189,23 @@ struct Push {
     if reachability.isGone, let silence = reachability.silence { throw silence }
     if call.cancellation.isCancelled { throw StoreError(.cancelled, "The call was cancelled.") }
     return try resolve(round.duplicates) + settle(round.conflicts) + round.alone
+      + left(of: round.more)
+  }
+
+  /// The writes as they are now: those that are still to be sent.
+  private func left(of writes: [PendingWrite]) throws(StoreError) -> [PendingWrite] {
+    var left: [PendingWrite] = []
+    for write in writes {
+      guard let now = try local.pending(write.id, in: engine.collection)?.write else { continue }
+      if now.state == .waiting { left.append(now) }
+    }
+    return left
   }
 
   /// One transaction for all that the backend accepted and one for all that it refused.
   mutating func write(_ round: Round) throws(StoreError) {
     if !round.confirmed.isEmpty { try settle(round.confirmed) }
-    if !round.gone.isEmpty { try settle(gone: round.gone.map(\.write)) }
+    if !round.gone.isEmpty { try settle(gone: try withoutMore(round.gone).map(\.write)) }
     guard !round.failed.isEmpty else { return }
     let passing = round.failed.filter { !$0.error.isRefusalForGood }
     if !passing.isEmpty { try local.recordFailure(passing) }
@@ -224,6 +243,20 @@ struct Push {
       tellOverwritten(write)
     }
     call.progress.update { $0.entitiesDone += UInt64(confirmed.count) }
+  }
+
+  /// Those that have nothing else to send; of the others the operators are taken off the queue.
+  private func withoutMore(_ gone: [OutgoingWrite]) throws(StoreError) -> [OutgoingWrite] {
+    var done: [OutgoingWrite] = []
+    for sent in gone {
+      guard let token = sent.operators?.token,
+        try local.finishOperators(sent.write, token: token)
+      else {
+        done.append(sent)
+        continue
+      }
+    }
+    return done
   }
 
   /// Takes off the queue what was carried out and has been deleted by others since.
@@ -268,6 +301,7 @@ struct Push {
       }
       guard accepted.isMerged, let stored = accepted.stored else {
         round.confirmed.append(accepted)
+        if sent.operators?.hasMore ?? false { round.more.append(sent.write) }
         return
       }
       round.conflicts.append(
@@ -276,7 +310,12 @@ struct Push {
           isMerged: true))
     } catch {
       switch error.kind {
-      case _ where error.wasCarriedOut: round.gone.append(sent)
+      case _ where error.wasCarriedOut:
+        round.gone.append(sent)
+        if sent.operators?.hasMore ?? false { round.more.append(sent.write) }
+      case .notFound where sent.carriedOut != nil, .unsupported where sent.carriedOut != nil:
+        // A backend that turns out to carry out none gets the whole entity.
+        round.conflicts.append(Conflicted(sent: sent, refusal: error))
       case .conflict where sent.write.operation == .create:
         round.duplicates.append((sent, error))
       case .conflict where sent.condition != .none, .notFound where sent.condition != .none:

@@ -30,7 +30,7 @@ struct PushBatch {
         batches.append(PushBatch([sent]))
         continue
       }
-      let size = sent.body?.count ?? 0
+      let size = sent.carriedOut?.updates.utf8.count ?? sent.body?.count ?? 0
       if open.count == limit || (!open.isEmpty && bytes + size > maxBytes) {
         batches.append(PushBatch(open))
         (open, bytes) = ([], 0)
@@ -52,7 +52,10 @@ struct PushBatch {
   }
 
   private static func request(_ sent: OutgoingWrite) -> RemoteWrite {
-    switch sent.write.operation {
+    if let operators = sent.carriedOut {
+      return .change(id: sent.write.id, Array(operators.updates.utf8))
+    }
+    return switch sent.write.operation {
     case .create: .create(sent.body ?? [])
     case .update:
       .update(id: sent.write.id, sent.body ?? [], if: sent.condition, base: sent.base)
@@ -86,14 +89,17 @@ struct PushBatch {
     _ outcome: RemoteOutcome, of sent: OutgoingWrite
   ) -> Result<AcceptedWrite, StoreError> {
     switch outcome {
-    case .stored(let entity): .success(AcceptedWrite(sent.write, stored: entity))
+    case .stored(let entity):
+      var accepted = AcceptedWrite(sent.write, stored: entity)
+      accepted.operatorsToken = sent.operators?.token
+      return .success(accepted)
     case .merged(let entity):
-      .success(AcceptedWrite(sent.write, stored: entity, isMerged: true))
+      return .success(AcceptedWrite(sent.write, stored: entity, isMerged: true))
     case .deleted(0, _) where sent.write.isConditional && sent.condition != .none:
-      .failure(StoreError(.notFound, "There is no entity with this id on the backend."))
+      return .failure(StoreError(.notFound, "There is no entity with this id on the backend."))
     case .deleted(_, let version):
-      .success(AcceptedWrite(sent.write, stored: nil, deletion: version))
-    case .storedMany, .batch: .failure(.unexpected)
+      return .success(AcceptedWrite(sent.write, stored: nil, deletion: version))
+    case .storedMany, .batch: return .failure(.unexpected)
     }
   }
 }
