@@ -435,6 +435,7 @@ extension Options {
     call.known = knownMembers
     call.retriesQuarantined = retryQuarantined ?? false
     call.keepsDiscarded = keepDiscarded ?? false
+    call.mergeRules = mergeRules ?? MergeRules()
     return call
   }
 }

@@ -92,6 +92,15 @@ struct OptionReader {
     return known
   }
 
+  /// An object of paths to rules.
+  mutating func mergeRules(_ key: String) throws(StoreError) -> MergeRules? {
+    guard let value = remove(key) else { return nil }
+    guard let rules = MergeRules(value) else {
+      throw wrong(key, "an object of members, each with \"union\" or \"append\"")
+    }
+    return rules
+  }
+
   /// Reads a filter: a JSON object.
   mutating func filter(_ key: String) throws(StoreError) -> Query? {
     guard let text = try object(key) else { return nil }

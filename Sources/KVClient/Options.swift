@@ -36,6 +36,9 @@ package struct Options: Sendable, Equatable {
   /// What happens when an entity was changed here and on the backend: see sync.md; default:
   /// `"clientWins"`, with AppSync `"automerge"`; `"handler"` if the store has one.
   package var conflicts: ConflictStrategy?
+  /// How `merge` and `automerge` treat lists that both sides have changed, by their members: see
+  /// conflicts.md.
+  package var mergeRules: MergeRules?
   /// A local change that `serverWins` or `automerge` would discard, as a whole or in part, stays as
   /// an open conflict instead: see conflicts.md.
   package var keepDiscarded: Bool?
@@ -60,6 +63,7 @@ package struct Options: Sendable, Equatable {
     deltaSetCaching = try reader.bool("deltaSetCaching")
     knownMembers = try reader.knownMembers("knownMembers")
     conflicts = try reader.choice("conflicts", ConflictStrategy.self)
+    mergeRules = try reader.mergeRules("mergeRules")
     keepDiscarded = try reader.bool("keepDiscarded")
     retryQuarantined = try reader.bool("retryQuarantined")
     deltaSet = try reader.bool("deltaSet")
@@ -80,6 +84,7 @@ package struct Options: Sendable, Equatable {
     merged.deltaSetCaching = deltaSetCaching ?? base.deltaSetCaching
     merged.knownMembers = knownMembers ?? base.knownMembers
     merged.conflicts = conflicts ?? base.conflicts
+    merged.mergeRules = mergeRules ?? base.mergeRules
     merged.keepDiscarded = keepDiscarded ?? base.keepDiscarded
     merged.retryQuarantined = retryQuarantined ?? base.retryQuarantined
     merged.deltaSet = deltaSet ?? base.deltaSet

@@ -76,6 +76,67 @@ import Testing
         == #"{"x":[1,2]}"#)
   }
 
+  private func merged(
+    _ base: String?, ours: String, theirs: String, by rules: JSONValue, mayHaveArrived: Bool = false
+  ) throws -> String? {
+    var merge = EntityMerge(
+      .default, winner: nil, rules: try #require(MergeRules(rules)), mayHaveArrived: mayHaveArrived)
+    let merged = try merge.merged(
+      base: base.map { Array($0.utf8) }, ours: Array(ours.utf8), theirs: Array(theirs.utf8))
+    return merged.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  @Test("a rule merges a list as a set, or as a log") func rules() throws {
+    for (base, ours, theirs, union, append) in [
+      ("[1]", "[1,2]", "[1,3]", "[1,3,2]", "[1,3,2]"),
+      // Both have added the same.
+      ("[1]", "[1,2]", "[1,2]", "[1,2]", "[1,2,2]"),
+      ("[]", "[7,8]", "[7]", "[7,8]", "[7,7,8]"),
+      // One has removed what the other kept, both what both had.
+      ("[1,2]", "[2,4]", "[1,2,3]", "[2,3,4]", "[2,3,4]"),
+      ("[1,2]", "[2]", "[2,3]", "[2,3]", "[2,3]"),
+      // Another order alone.
+      ("[1,2]", "[2,1]", "[1,2,3]", "[1,2,3]", "[1,2,3]"),
+      // Only one side has changed it.
+      ("[1]", "[1]", "[1,2]", "[1,2]", "[1,2]"),
+      ("[1]", "[1,2]", "[1]", "[1,2]", "[1,2]"),
+    ] {
+      for (rule, expected) in [("union", union), ("append", append)] {
+        let found = try merged(
+          #"{"x":\#(base)}"#, ours: #"{"x":\#(ours)}"#, theirs: #"{"x":\#(theirs)}"#,
+          by: ["x": .string(rule)])
+        #expect(found == #"{"x":\#(expected)}"#, "\(rule) of \(ours) and \(theirs)")
+      }
+    }
+  }
+
+  @Test("a rule is for one member, at any depth, and for lists only") func ruledMember() throws {
+    let base = #"{"a":{"l":[]},"l":[]}"#
+    let (ours, theirs) = (#"{"a":{"l":[1]},"l":[]}"#, #"{"a":{"l":[2]},"l":[]}"#)
+    #expect(
+      try merged(base, ours: ours, theirs: theirs, by: ["a.l": "union"])
+        == #"{"a":{"l":[2,1]},"l":[]}"#)
+    #expect(try merged(base, ours: ours, theirs: theirs, by: ["l": "union"]) == nil)
+    #expect(
+      try merged(#"{"x":1}"#, ours: #"{"x":2}"#, theirs: #"{"x":3}"#, by: ["x": "append"]) == nil)
+    // Both have made it.
+    #expect(
+      try merged(nil, ours: #"{"x":[1]}"#, theirs: #"{"x":[1]}"#, by: ["x": "append"])
+        == #"{"x":[1,1]}"#)
+  }
+
+  @Test("what may have arrived already is not appended twice") func arrived() throws {
+    #expect(
+      try merged(
+        #"{"x":[]}"#, ours: #"{"x":[1]}"#, theirs: #"{"x":[1,2]}"#, by: ["x": "append"],
+        mayHaveArrived: true) == #"{"x":[1,2]}"#)
+  }
+
+  @Test(
+    "rules are union or append, by the names of members",
+    arguments: [["x": "sum"], ["x": 1], [1], ["": "union"]] as [JSONValue])
+  func wrongRules(_ rules: JSONValue) { #expect(MergeRules(rules) == nil) }
+
   @Test("two spellings by two writers are a conflict") func conflict() {
     #expect(
       merged(

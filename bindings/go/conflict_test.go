@@ -3,6 +3,7 @@ package kvstore_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/libkvstore/libkvstore/bindings/go"
@@ -66,6 +67,21 @@ func TestAHandlerMayDelete(t *testing.T) {
 	if err := notes.SetConflictHandler(nil); err != nil {
 		t.Error(err)
 	}
+}
+
+func TestRulesMergeLists(t *testing.T) {
+	client, name := online(t, host), unique()
+	notes := collection[kvstore.M](t, client, name, kvstore.Sync)
+	theirs := collection[kvstore.M](t, client, name, kvstore.Network)
+	must(theirs.Save(ctx, kvstore.M{"_id": "n1", "tags": []string{}, "log": []string{}}))(t)
+	must(notes.Pull(ctx, nil))(t)
+	must(theirs.Save(ctx, kvstore.M{"_id": "n1", "tags": []string{"a"}, "log": []string{"a"}}))(t)
+	must(notes.Save(ctx, kvstore.M{"_id": "n1", "tags": []string{"a", "b"}, "log": []string{"a"}}))(t)
+	rules := map[string]string{"tags": "union", "log": "append"}
+	result := must(notes.Push(ctx, kvstore.WithConflicts(kvstore.Merge), kvstore.WithMergeRules(rules)))(t)
+	equal(t, len(result.Errors), 0)
+	merged := must(theirs.Get(ctx, "n1"))(t)
+	equal(t, fmt.Sprint(merged["tags"], merged["log"]), "[a b] [a a]")
 }
 
 func TestAConflictThatIsLeftOpenIsReverted(t *testing.T) {

@@ -36,6 +36,9 @@ func WithDeltaSetCaching() Option { return with("deltaSetCaching", true) }
 // AppSync `"automerge"`; `"handler"` if the store has one.
 func WithConflicts(value ConflictStrategy) Option { return with("conflicts", string(value)) }
 
+// WithMergeRules: how `merge` and `automerge` treat lists that both sides have changed, by their members: see conflicts.md.
+func WithMergeRules(value map[string]string) Option { return with("mergeRules", value) }
+
 // WithKeepDiscarded: a local change that `serverWins` or `automerge` would discard, as a whole or in part, stays as an open
 // conflict instead: see conflicts.md.
 func WithKeepDiscarded() Option { return with("keepDiscarded", true) }

@@ -38,6 +38,13 @@ KINDS = (
     Kind("object of names to names", "Mapping[str, str]", "map[string]string"),
     Kind("object of names to true", "Mapping[str, Any]", "M", "KnownMembers", "knownMembers"),
     Kind(
+        "object of members to",
+        'Mapping[str, Literal["union", "append"]]',
+        "map[string]string",
+        "MergeRules",
+        "mergeRules",
+    ),
+    Kind(
         "object, under 2,000 bytes",
         "Mapping[str, Any]",
         "map[string]any",

@@ -47,6 +47,14 @@ public struct CallOptions: Sendable, Equatable {
     case optimistic
   }
 
+  /// How a list is merged that both versions have changed.
+  public enum MergeRule: String, Sendable {
+    /// As a set: an element that both have added is there once.
+    case union
+    /// As a log: what each has added is there.
+    case append
+  }
+
   /// Where a read gets its answer from.
   public var readPolicy: ReadPolicy?
   /// Where a write goes.
@@ -59,6 +67,8 @@ public struct CallOptions: Sendable, Equatable {
   public var ttl: Double?
   /// How a conflict is resolved.
   public var conflicts: Conflicts?
+  /// How `.merge` and `.automerge` treat lists, by their members: `["tags": .union]`.
+  public var mergeRules: [String: MergeRule]?
   /// Whether a local change that a strategy would discard stays as an open conflict instead.
   public var keepsDiscarded: Bool?
   /// Whether a push sends quarantined writes as well.
@@ -80,6 +90,10 @@ public struct CallOptions: Sendable, Equatable {
       options.set("readPolicy", readPolicy?.rawValue)
       options.set("writePolicy", writePolicy?.rawValue)
       options.set("conflicts", conflicts?.rawValue)
+      if let mergeRules {
+        options["mergeRules"] = .object(
+          JSONObject(mergeRules.map { JSONObject.Member($0.key, .string($0.value.rawValue)) }))
+      }
       if let keepsDiscarded { options["keepDiscarded"] = .bool(keepsDiscarded) }
       if let timeout { options["timeout"] = .double(timeout) }
       if let retries { options["retries"] = .int(Int64(retries)) }

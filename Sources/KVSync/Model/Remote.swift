@@ -310,6 +310,8 @@ package struct Call: Sendable {
     _, _, _ in
   }
   package var conflicts: ConflictStrategy
+  /// How `merge` and `automerge` treat lists that both sides have changed.
+  package var mergeRules = MergeRules()
   /// The tokens of the writes that are sent with this call, by their entities. A token stands for what one write makes of one
   /// entity: a backend that keeps tokens carries it out once, however often it is sent.
   package var tokens: [RecordID: String] = [:]

@@ -103,6 +103,25 @@ def test_what_a_push_has_discarded_is_told(
     assert [write.state for write in notes.pending] == ["conflict"]
 
 
+def test_rules_merge_lists(online: kvstore.Client, unique: str) -> None:
+    notes = online.collection(unique, conflicts="merge", merge_rules={"tags": "union", "l": "append"})
+    notes.save({"_id": "a", "tags": [], "l": []})
+    notes.sync()
+    theirs = {"_id": "a", "tags": ["x", "y"], "l": ["x"]}
+    online.collection(unique, "network").save(theirs)
+    notes.save({"_id": "a", "tags": ["x", "z"], "l": ["x"]})
+    result = notes.push()
+    assert (result.pushed, result.errors, result.discarded) == (1, [], 0)
+    assert (notes["a"]["tags"], notes["a"]["l"]) == (["x", "y", "z"], ["x", "x"])
+    # A call has rules of its own.
+    online.collection(unique, "network").save(theirs)
+    notes.save({**notes["a"], "tags": ["w"]})
+    result = notes.push(merge_rules={"l": "append"})
+    assert len(result.errors) == 1
+    with pytest.raises(kvstore.InvalidError, match="mergeRules"):
+        notes.push(merge_rules={"l": "sum"})  # type: ignore[dict-item]
+
+
 def test_a_failure_comes_with_its_error(online: kvstore.Client) -> None:
     received = Received()
     notes = online.collection("failing")

@@ -16,6 +16,11 @@ struct ConflictResolver {
   /// Whether operators have made what would be sent.
   var isCounted = false
 
+  /// How lists are merged.
+  var rules = MergeRules()
+  /// Whether the backend may have an earlier attempt in what is there.
+  var mayHaveArrived = false
+
   /// Whether the backend has taken the write, and merged it with what it had: `theirs` came of both.
   var isMerged = false
 
@@ -129,7 +134,8 @@ struct ConflictResolver {
   ) throws(StoreError) -> (merged: [UInt8], theirs: [UInt8], hasLost: Bool)? {
     guard let ours, let theirs = theirs.bytes else { return nil }
     var merge = EntityMerge(
-      format, winner: winner, isAppended: isMerged, isCounted: isCounted)
+      format, winner: winner, isAppended: isMerged, isCounted: isCounted, rules: rules,
+      mayHaveArrived: mayHaveArrived)
     guard let merged = try merge.merged(base: base, ours: ours, theirs: theirs) else { return nil }
     return (merged, theirs, merge.hasLost)
   }

@@ -15,6 +15,9 @@ struct EntityMerge {
   private let isAppended: Bool
   /// Whether ours was made by operators: a number that both have changed to the same value was changed twice.
   private let isCounted: Bool
+  private let rules: MergeRules
+  /// Whether theirs may have what ours would add: an earlier attempt may have arrived.
+  private let mayHaveArrived: Bool
   private let format: RecordFormat
   /// Whether something was given up of the side that does not win.
   private(set) var hasLost = false
@@ -23,10 +26,12 @@ struct EntityMerge {
   private static let maxLevels = 64
 
   init(
-    _ format: RecordFormat, winner: Side?, isAppended: Bool = false, isCounted: Bool = false
+    _ format: RecordFormat, winner: Side?, isAppended: Bool = false, isCounted: Bool = false,
+    rules: MergeRules = MergeRules(), mayHaveArrived: Bool = false
   ) {
     (self.format, self.winner) = (format, winner)
     (self.isAppended, self.isCounted) = (isAppended, isCounted)
+    (self.rules, self.mayHaveArrived) = (rules, mayHaveArrived)
   }
 
   /// Nil if both sides have changed the same member to different values and none wins. `base` nil: nothing was there. Throws
@@ -41,15 +46,15 @@ struct EntityMerge {
     if let name = format.permissions.map({ Array($0.utf8) }), ours[name] == nil {
       ours[name] = theirs[name]
     }
-    return try merged(base.map { Members($0) } ?? Members(), ours, theirs: theirs, level: 0)
+    return try merged(base.map { Members($0) } ?? Members(), ours, theirs: theirs, at: [])
   }
 
   private mutating func merged(
-    _ base: Members, _ ours: Members, theirs: Members, level: Int
+    _ base: Members, _ ours: Members, theirs: Members, at path: [[UInt8]]
   ) throws(StoreError) -> [UInt8]? {
     var merged = Members()
     for name in theirs.names + ours.names where merged[name] == nil {
-      switch try choice(base[name], ours[name], theirs: theirs[name], level: level) {
+      switch try choice(base[name], ours[name], theirs: theirs[name], at: path + [name]) {
       case .value(let value): merged[name] = value
       case .conflict: return nil
       }
@@ -64,8 +69,11 @@ struct EntityMerge {
   }
 
   private mutating func choice(
-    _ base: [UInt8]?, _ ours: [UInt8]?, theirs: [UInt8]?, level: Int
+    _ base: [UInt8]?, _ ours: [UInt8]?, theirs: [UInt8]?, at path: [[UInt8]]
   ) throws(StoreError) -> Choice {
+    if let ours, let theirs, let list = try list(base, ours, theirs: theirs, at: path) {
+      return .value(list)
+    }
     if try Self.isSame(ours, theirs) {
       guard isCounted, Self.isNumber(ours), try !Self.isSame(ours, base) else {
         return .value(theirs)
@@ -77,7 +85,7 @@ struct EntityMerge {
     if try Self.isSame(ours, base) { return .value(theirs) }
     let theirs = try isAppended ? MergedList.before(theirs, appended: ours) : theirs
     if try Self.isSame(theirs, base) { return .value(ours) }
-    if let ours, let theirs, let joined = try joined(base, ours, theirs: theirs, level: level) {
+    if let ours, let theirs, let joined = try joined(base, ours, theirs: theirs, at: path) {
       return .value(joined)
     }
     guard let winner else { return .conflict }
@@ -85,15 +93,26 @@ struct EntityMerge {
     return .value(winner == .ours ? ours : theirs)
   }
 
+  /// A list that a rule is for; nil for others, and where only one side has changed it.
+  private func list(
+    _ base: [UInt8]?, _ ours: [UInt8], theirs: [UInt8], at path: [[UInt8]]
+  ) throws(StoreError) -> [UInt8]? {
+    guard !rules.isEmpty, var rule = rules[path] else { return nil }
+    if mayHaveArrived { rule = .union }
+    let theirs = try isAppended ? MergedList.before(theirs, appended: ours) ?? theirs : theirs
+    guard try !Self.isSame(ours, base), try !Self.isSame(theirs, base) else { return nil }
+    return try MergedList.joined(base, ours, theirs: theirs, by: rule)
+  }
+
   /// Objects, or lists where a side wins; nil for other values.
   private mutating func joined(
-    _ base: [UInt8]?, _ ours: [UInt8], theirs: [UInt8], level: Int
+    _ base: [UInt8]?, _ ours: [UInt8], theirs: [UInt8], at path: [[UInt8]]
   ) throws(StoreError) -> [UInt8]? {
     if let ours = Members(ours, isObject: true), let theirs = Members(theirs, isObject: true) {
-      guard level < Self.maxLevels,
+      guard path.count <= Self.maxLevels,
         let base = Members(base ?? Array("{}".utf8), isObject: true)
       else { return nil }
-      return try merged(base, ours, theirs: theirs, level: level + 1)
+      return try merged(base, ours, theirs: theirs, at: path)
     }
     return winner == nil ? nil : try MergedList.joined(base, ours, theirs: theirs)
   }

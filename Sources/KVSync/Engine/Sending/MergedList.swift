@@ -3,14 +3,14 @@ internal import KVJSON
 
 /// Lists that two sides have changed: what ours added is appended to theirs, what ours removed is removed there.
 ///
-/// An element that both have added is there once. The order is theirs.
+/// An element that both have added is there once, unless the list is appended to. The order is theirs.
 enum MergedList {
-  /// Nil if one of them is no list, or if ours has only another order. `base` nil: there was none.
+  /// Nil if one of them is no list, or, without a rule, if ours has only another order. `base` nil: there was none.
   static func joined(
-    _ base: [UInt8]?, _ ours: [UInt8], theirs: [UInt8]
+    _ base: [UInt8]?, _ ours: [UInt8], theirs bytes: [UInt8], by rule: MergeRules.Rule? = nil
   ) throws(StoreError) -> [UInt8]? {
     guard let base = try elements(base ?? Array("[]".utf8)), let ours = try elements(ours),
-      let theirs = try elements(theirs)
+      let theirs = try elements(bytes)
     else { return nil }
     var (changes, others): ([[UInt8]: Int], [[UInt8]: Int]) = ([:], [:])
     for element in ours { changes[element.key, default: 0] += 1 }
@@ -19,11 +19,13 @@ enum MergedList {
       changes[element.key, default: 0] -= 1
       others[element.key, default: 0] -= 1
     }
-    guard changes.values.contains(where: { $0 != 0 }) else { return nil }
+    guard changes.values.contains(where: { $0 != 0 }) else {
+      return rule == nil ? nil : bytes
+    }
     var (added, removed): ([[UInt8]: Int], [[UInt8]: Int]) = ([:], [:])
     for (key, change) in changes {
       let other = others[key] ?? 0
-      if change > 0 { added[key] = max(0, change - max(0, other)) }
+      if change > 0 { added[key] = rule == .append ? change : max(0, change - max(0, other)) }
       if change < 0 { removed[key] = max(0, min(0, other) - change) }
     }
     var list = JSONArrayWriter()

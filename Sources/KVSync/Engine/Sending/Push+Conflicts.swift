@@ -12,6 +12,11 @@ extension Push {
     var theirs: RemoteVersion?
     /// Whether the backend has taken the write, and merged it with what it had.
     var isMerged = false
+
+    /// Whether no earlier attempt can have reached the backend.
+    var isFirstAttempt: Bool {
+      sent.write.attempts == 1 && sent.write.isAsFirstSent && !refusal.followsFailure
+    }
   }
 
   // MARK: Noticing
@@ -130,8 +135,9 @@ extension Push {
         format: engine.format, ours: conflict.sent.body, base: base, theirs: theirs,
         tried: now.tried + late.map { .entity($0) },
         isOthers: try isOfOthers(conflict, theirs), isCondition: conflict.sent.condition.isFilter,
-        isCounted: conflict.sent.operators != nil && !conflict.isMerged, isMerged: conflict.isMerged
-      )
+        isCounted: conflict.sent.operators != nil && !conflict.isMerged, rules: call.mergeRules,
+        mayHaveArrived: !remote.keepsTokens && !conflict.isFirstAttempt,
+        isMerged: conflict.isMerged)
       // The condition of what was merged has held.
       var strategy = conflict.isMerged ? call.conflicts : call.conflicts.holding(write)
       let fate =
@@ -202,9 +208,7 @@ extension Push {
   {
     let sent = conflict.sent
     guard sent.write.isConditional, !sent.write.wasConfirmed else { return false }
-    let isFirst =
-      sent.write.attempts == 1 && sent.write.isAsFirstSent && !conflict.refusal.followsFailure
-    if isFirst { return true }
+    if conflict.isFirstAttempt { return true }
     guard sent.condition == .isMissing, let there = theirs.bytes else { return false }
     return try !BackendEntity(there, engine.format).isMade(by: user)
   }

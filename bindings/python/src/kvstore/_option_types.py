@@ -51,6 +51,9 @@ class CallOptions(NetworkOptions, total=False):
     #: What happens when an entity was changed here and on the backend: see sync.md; default:
     #: `"clientWins"`, with AppSync `"automerge"`; `"handler"` if the store has one.
     conflicts: ConflictStrategy
+    #: How `merge` and `automerge` treat lists that both sides have changed, by their members: see
+    #: conflicts.md.
+    merge_rules: Mapping[str, Literal["union", "append"]]
     #: A local change that `serverWins` or `automerge` would discard, as a whole or in part, stays
     #: as an open conflict instead: see conflicts.md.
     keep_discarded: bool
