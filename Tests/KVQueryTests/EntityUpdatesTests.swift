@@ -46,6 +46,23 @@ import Testing
       ),
       ([#"{"$pull":{"l":1}}"#, #"{"$pull":{"l":2}}"#], #"[{"$pull":{"l":1}},{"$pull":{"l":2}}]"#),
       (
+        [#"{"$inc":{"a":1}}"#, #"{"$unset":{"b":""}}"#, #"{"$unset":{"b":""}}"#],
+        #"[{"$inc":{"a":1},"$unset":{"b":""}}]"#
+      ),
+      (
+        [#"{"$currentDate":{"t":true}}"#, #"{"$currentDate":{"t":{"$type":"date"}}}"#],
+        #"[{"$currentDate":{"t":{"$type":"date"}}}]"#
+      ),
+      (
+        [#"{"$rename":{"a":"b"}}"#, #"{"$inc":{"b":1}}"#],
+        #"[{"$rename":{"a":"b"}},{"$inc":{"b":1}}]"#
+      ),
+      (
+        [#"{"$inc":{"a":1}}"#, #"{"$rename":{"a":"b"}}"#],
+        #"[{"$inc":{"a":1}},{"$rename":{"a":"b"}}]"#
+      ),
+      ([#"{"$unset":{"a":1}}"#, #"{"$inc":{"a":1}}"#], #"[{"$unset":{"a":1}},{"$inc":{"a":1}}]"#),
+      (
         [#"{"$push":{"l":{"a":1}}}"#, #"{"$inc":{"l.0.a":1}}"#],
         #"[{"$push":{"l":{"a":1}}},{"$inc":{"l.0.a":1}}]"#
       ),
@@ -60,7 +77,9 @@ import Testing
       #"{"$inc":{"a":1}}"#, #"{"$push":{"l":1}}"#, #"{"$inc":{"a":2,"c.d":1}}"#,
       #"{"$mul":{"a":2}}"#,
       #"{"$addToSet":{"l":{"$each":[1,5]}}}"#, #"{"$pull":{"l":1}}"#, #"{"$max":{"c.d":7}}"#,
-      #"{"$pop":{"l":-1}}"#,
+      #"{"$pop":{"l":-1}}"#, #"{"$unset":{"a":1}}"#, #"{"$rename":{"c.d":"a"}}"#,
+      #"{"$inc":{"a":1}}"#,
+      #"{"$currentDate":{"t":true}}"#,
     ]
     var expected = Array(#"{"_id":"x","a":1,"l":[1,2]}"#.utf8)
     let all = try #require(try kept(updates))
@@ -75,12 +94,9 @@ import Testing
   }
 
   @Test(
-    "do not include what overwrites",
-    arguments: [
-      #"{"$set":{"a":1}}"#, #"{"$inc":{"a":1},"$unset":{"b":1}}"#, #"{"$rename":{"a":"b"}}"#,
-      #"{"$currentDate":{"a":true}}"#,
-    ])
-  func overwriting(_ update: String) throws {
+    "do not include what sets a value",
+    arguments: [#"{"$set":{"a":1}}"#, #"{"$inc":{"a":1},"$set":{"b":1}}"#])
+  func setting(_ update: String) throws {
     #expect(try kept([update]) == nil)
     #expect(try !EntityUpdate(update).isRelative)
   }

@@ -3,8 +3,8 @@ package import KVJSON
 
 /// Updates of one entity that are carried out one after the other, as a client keeps and sends them.
 ///
-/// What a client keeps is relative: each operator makes something of what is there, so that the updates of several clients may
-/// follow each other in any order. An update that sets a member, whatever others have made of it, is not among them.
+/// A client keeps updates that say what to do with what is there, so that those of several clients may follow each other.
+/// `$set` is not among them: it replaces what others have written by a value that was decided without them.
 package struct EntityUpdates: Sendable {
   /// So many bytes of JSON, and so many updates, at the most.
   package static let maxBytes = 64 << 10
@@ -71,7 +71,7 @@ package struct EntityUpdates: Sendable {
 }
 
 extension EntityUpdate {
-  /// Whether each of its operators makes something of what is there.
+  /// Whether none of its operators sets a value.
   package var isRelative: Bool { steps.allSatisfy(\.operation.isRelative) }
 
   /// How many nulls it may add to arrays at the most.
@@ -137,6 +137,8 @@ extension EntityUpdate {
       let order = ValueEncoding.compare(
         EditableValue(second).sortKey, EditableValue(first).sortKey)
       return (name == "$min" ? order < 0 : order > 0) ? second : first
+    case ("$unset", _, _): return first
+    case ("$currentDate", _, _): return second
     case ("$push", _, _), ("$addToSet", _, _):
       guard let first = elements(first), let second = elements(second) else { return nil }
       return ["$each": .array(first + second)]
@@ -156,9 +158,10 @@ extension EntityUpdate {
 extension UpdateOperator {
   fileprivate var isRelative: Bool {
     switch self {
-    case .increment, .multiply, .minimum, .maximum, .push, .addToSet, .popFirst, .popLast, .pull:
+    case .increment, .multiply, .minimum, .maximum, .push, .addToSet, .popFirst, .popLast, .pull,
+      .unset, .rename, .currentDate:
       true
-    case .set, .unset, .rename, .currentDate: false
+    case .set: false
     }
   }
 }
