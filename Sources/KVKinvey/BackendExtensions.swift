@@ -48,8 +48,8 @@ final class BackendExtensions: Sendable {
   private let collation = Atomic(0)
   /// 0: none was announced; -1: it was, and then refused.
   private let batch = Atomic(0)
-  /// Whether operators were announced, and then refused.
-  private let refusesOperators = Atomic(false)
+  /// The collections for which it has refused operators, although it had announced them.
+  private let refusingOperators = Monitor<Set<String>>([])
   private let memory: BackendMemory
   private let remembering = Monitor(())
 
@@ -79,8 +79,9 @@ final class BackendExtensions: Sendable {
   var keepsTokens: Bool { known.contains(.tokens) }
 
   /// Whether it carries out operators on what it has, once for each token.
-  var carriesOutOperators: Bool {
-    known.isSuperset(of: [.operators, .tokens]) && !refusesOperators.load(ordering: .relaxed)
+  func carriesOutOperators(in collection: String) -> Bool {
+    known.isSuperset(of: [.operators, .tokens])
+      && !refusingOperators.withLock { $0.contains(collection) }
   }
 
   /// How many bytes an entity may have; nil: it has not told.
@@ -162,8 +163,11 @@ final class BackendExtensions: Sendable {
   /// Batches were announced, and are refused all the same: perhaps by a proxy.
   func refusedBatch() { batch.store(-1, ordering: .relaxed) }
 
-  /// Operators were announced, and are refused all the same: perhaps by a proxy that does not know the method.
-  func refusedOperators() { refusesOperators.store(true, ordering: .relaxed) }
+  /// Operators were announced, and are refused all the same: by business logic that decides what readers of the collection see, or
+  /// by a proxy that does not know the method.
+  func refusedOperators(in collection: String) {
+    refusingOperators.withLock { _ = $0.insert(collection) }
+  }
 
   private func learn(_ shown: Facts, _ refuted: Facts) {
     let now = known

@@ -44,8 +44,8 @@ extension KinveyRemote {
       if case .batch = write, case .failure(let error) = result, error.kind == .unsupported {
         service.extensions.refusedBatch()
       }
-      if case .change = write, case .failure(let error) = result, error.kind == .unsupported {
-        service.extensions.refusedOperators()
+      if Self.refusesOperators(write, result) {
+        service.extensions.refusedOperators(in: collection)
       }
       outcome(index, result)
     }
@@ -97,6 +97,18 @@ extension KinveyRemote {
   }
 
   // MARK: Outcomes
+
+  /// Whether operators were refused, alone or in a batch.
+  private static func refusesOperators(
+    _ write: RemoteWrite, _ result: Result<RemoteOutcome, StoreError>
+  ) -> Bool {
+    switch (write, result) {
+    case (.change, .failure(let error)): error.kind == .unsupported
+    case (.batch(let writes), .success(.batch(let results))):
+      zip(writes, results).contains { refusesOperators($0, $1) }
+    default: false
+    }
+  }
 
   private func outcome(
     of write: RemoteWrite, _ result: Result<HTTPResponse, TransportError>, hiding secrets: [String]

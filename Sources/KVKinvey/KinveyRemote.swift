@@ -16,7 +16,9 @@ package final class KinveyRemote: IDPagedRemote {
   package var keepsConditions: Bool { service.extensions.keepsConditions }
   package var keepsTokens: Bool { service.extensions.keepsTokens }
   package var comparesByLanguage: Bool { service.extensions.comparesByLanguage }
-  package var carriesOutOperators: Bool { service.extensions.carriesOutOperators }
+  package func carriesOutOperators(in collection: String) -> Bool {
+    service.extensions.carriesOutOperators(in: collection)
+  }
 
   package var limits: RemoteLimits {
     var limits = RemoteLimits()

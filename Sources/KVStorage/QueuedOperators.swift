@@ -161,6 +161,15 @@ extension Storage {
     }
   }
 
+  package func reopenOperators(_ write: PendingWrite, token: String) throws(StoreError) {
+    try self.write(to: write.collection) { (db, change) throws(SQLiteError) in
+      guard let queued = try QueuedOperators(write.id, change.table, on: db),
+        queued.sent?.token == token
+      else { return }
+      try (queued.reopened(change.table) ?? .whole).write(of: write.id, change.table, on: db)
+    }
+  }
+
   // MARK: Steps
 
   /// What is sent in place of an entity. Where that is the entity itself, its write is a whole one from now on. `isFree`: not so is a

@@ -371,6 +371,10 @@ final class DyingStore: LocalStore, @unchecked Sendable {
     try live { () throws(StoreError) in try real.beginSending(writes, asOperators: asOperators) }
   }
 
+  func reopenOperators(_ write: PendingWrite, token: String) throws(StoreError) {
+    try live { () throws(StoreError) in try real.reopenOperators(write, token: token) }
+  }
+
   func finishOperators(_ write: PendingWrite, token: String) throws(StoreError) -> Bool {
     try live { () throws(StoreError) in try real.finishOperators(write, token: token) }
   }

@@ -414,6 +414,8 @@ package final class FakeNetwork: FaultyLine, IDPagedRemote, @unchecked Sendable 
   /// Whether the backend carries out operators.
   package var carriesOutOperators = false
 
+  package func carriesOutOperators(in collection: String) -> Bool { carriesOutOperators }
+
   private func carryOut(
     _ write: RemoteWrite, tokens: [RecordID: String]
   ) throws(StoreError) -> RemoteOutcome {

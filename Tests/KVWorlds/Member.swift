@@ -305,7 +305,7 @@ final class Member {
     case 9: unshare(&random, sometimesPastQueue)
     case 10: try? read(&random)
     case 11: if !store.isDead { try restart() }
-    case 13 where connection.remote.carriesOutOperators: add(&random)
+    case 13 where connection.remote.carriesOutOperators(in: collection): add(&random)
     default: _ = try? push()
     }
   }

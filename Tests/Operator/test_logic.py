@@ -17,6 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import kvstore
 import pytest
 from conftest import MASTER, Start, call, sign_up
 from kvstored import CHECKOUT
@@ -351,6 +352,71 @@ def test_a_write_that_is_sent_again_does_not_go_past_fetch_hooks(
         for method, target, body in ways:
             _, answer = request(server, method, target, body, ana, token)
             assert "EntityGone" in json.dumps(answer), (method, target)
+
+
+def test_changes_by_operators_go_through_save_hooks(
+    start: Start, service: Callable[[Rule], Service], tmp_path: Path
+) -> None:
+    """The service is asked about the entity that they make, and again if others were faster."""
+    path = "/appdata/kid/books"
+    meanwhile: list[int] = []
+
+    def rule(message: Message) -> tuple[int, Message]:
+        if message["event"] != "before-save":
+            return 200, {}
+        (entity,) = message["entities"]
+        if entity["n"] == 13:
+            return 200, {"errors": [{"index": 0, "error": "StaleRequest", "debug": "unlucky"}]}
+        if meanwhile:
+            call(server, "PATCH", f"{path}/a", {"$inc": {"n": meanwhile.pop()}})
+        return 200, {"entities": [{**entity, "double": 2 * entity["n"]}]}
+
+    own = service(rule)
+    hooks = {"books": ["before-save", "after-save"]}
+    server = start("--logic", settings(tmp_path, own.port, hooks=hooks))
+    ana = sign_up(server, "ana")
+    call(server, "PUT", f"{path}/a", {"n": 1}, who=ana)
+    token = {"X-Kvstored-Write-Token": "once"}
+    meanwhile.append(100)
+    own.calls.clear()
+    for _ in range(2):
+        status, entity = request(server, "PATCH", f"{path}/a", {"$inc": {"n": 1}}, ana, token)
+        assert (status, entity["n"], entity["double"]) == (200, 102, 204)
+    own.calls.clear()
+    status, error = call(server, "PATCH", f"{path}/a", {"$inc": {"n": -89}}, who=ana)
+    assert (status, error["error"], error["debug"]) == (409, "StaleRequest", "unlucky")
+    assert own.events == ["before-save"]
+    assert call(server, "GET", f"{path}/a")[1]["n"] == 102
+
+
+@pytest.mark.parametrize("hook", ["before-fetch", "after-fetch"])
+def test_changes_by_operators_do_not_go_past_fetch_hooks(
+    start: Start, service: Callable[[Rule], Service], tmp_path: Path, hook: str
+) -> None:
+    """They could move what is hidden, or tell of it by an error; clients send whole entities."""
+    own = service(lambda message: (200, {}))
+    server = start("--logic", settings(tmp_path, own.port, hooks={"books": [hook]}))
+    ana = sign_up(server, "ana")
+    path = "/appdata/kid/books"
+    call(server, "PUT", f"{path}/a", {"n": 1, "salary": 5}, who=ana)
+    rename = {"$rename": {"salary": "shown"}}
+    status, error = call(server, "PATCH", f"{path}/a", rename, who=ana)
+    assert (status, error["error"]) == (400, "FeatureUnavailable")
+    batch = [{"method": "PATCH", "id": "a", "operators": rename}]
+    _, results = call(server, "POST", f"{path}/_batch", batch, who=ana)
+    assert [result["status"] for result in results] == [400]
+    assert call(server, "PATCH", f"{path}/a", {"$inc": {"n": 1}})[0] == 200, "the administrator"
+    with kvstore.Client(
+        app_key="kid", app_secret="sec", host=server.host, data_directory=tmp_path / "data"
+    ) as client:
+        client.login("ana", "pass")
+        books = client.collection("books")
+        books.pull()
+        for n in (10, 20):
+            books.update({"_id": "a"}, {"$inc": {"n": n}})
+            call(server, "PATCH", f"{path}/a", {"$inc": {"n": 100}})
+            assert books.push().errors == []
+    assert call(server, "GET", f"{path}/a")[1]["n"] == 232
 
 
 def test_a_deletion_by_a_query_is_narrowed_as_a_fetch_is(

@@ -26,6 +26,21 @@ struct Hooks: Sendable {
 
   // MARK: Saving and deleting
 
+  /// The writes without changes by operators, if a service decides about what readers see: a change could move what is hidden to a
+  /// member that is not, and its errors would tell of it.
+  func visible(
+    _ writes: [Result<EntityWrite, ServerError>]
+  ) -> [Result<EntityWrite, ServerError>] {
+    guard Self.hidesEntities(client.logic, of: collection) else { return writes }
+    return writes.map { write in
+      if case .success(.change) = write {
+        .failure(Self.passesBy("changes by operators", "fetch"))
+      } else {
+        write
+      }
+    }
+  }
+
   /// Whether the service is asked about entities that are saved.
   var asksAboutSaves: Bool { isWanted(.beforeSave) }
 

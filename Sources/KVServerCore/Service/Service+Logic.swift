@@ -23,21 +23,17 @@ extension Service {
     guard let hooks = Hooks(call, name, of: self) else {
       return try store.entities.perform(check(writes), in: key, for: call.claim)
     }
-    var results = try perform(writes, in: key, for: call, hooks, check: check)
-    for (index, write) in writes.enumerated() {
-      guard let write = try? write.get(), write.reads else { continue }
-      // What it was asked about has been changed by others since: it is asked again.
-      for _ in 1...Self.maxAttempts where results[index].isStale && write.isUnconditional {
-        results[index] = try perform([.success(write)], in: key, for: call, hooks, check: check)[0]
-      }
-      if results[index].isStale, write.isUnconditional {
-        results[index] = .failure(ServerError(.stopping, "others change the entity all the time"))
-      }
-      // Others have written what the answer shows.
-      results[index] = results[index].map { written in
-        var written = written
-        written?.isOfOthers = true
-        return written
+    let writes = hooks.visible(writes)
+    var (results, stale) = try perform(writes, in: key, for: call, hooks, check: check)
+    for index in stale {
+      guard let write = try? writes[index].get(), write.isUnconditional else { continue }
+      // What the service was asked about has been changed by others since: it is asked again.
+      results[index] = .failure(ServerError(.stopping, "others change the entity all the time"))
+      for _ in 1...Self.maxAttempts {
+        let again = try perform([.success(write)], in: key, for: call, hooks, check: check)
+        guard again.stale.isEmpty else { continue }
+        results[index] = again.results[0]
+        break
       }
     }
     return hooks.shown(results)
@@ -50,11 +46,13 @@ extension Service {
     _ writes: [Result<EntityWrite, ServerError>], in key: CollectionKey,
     for call: AuthenticatedRequest, _ hooks: Hooks,
     check: ([Result<EntityWrite, ServerError>]) -> [Result<EntityWrite, ServerError>]
-  ) throws(ServerError) -> [Result<WrittenEntity?, ServerError>] {
+  ) throws(ServerError) -> (results: [Result<WrittenEntity?, ServerError>], stale: [Int]) {
     let allowed = check(try hooks.before(known(writes, for: call, in: key, hooks)))
     let results = try store.entities.perform(allowed, in: key, for: call.claim)
     hooks.after(allowed, results)
-    return results
+    // Not those that the service has refused.
+    let stale = results.indices.filter { (try? allowed[$0].get()) != nil && results[$0].isStale }
+    return (results, stale)
   }
 
   /// The writes with changes by operators as what they make of the entities now, if business logic is asked about saves: it

@@ -15,7 +15,9 @@ package final class LocalFilteringRemote: Remote {
   package var limits: RemoteLimits { remote.limits }
   package var keepsConditions: Bool { remote.keepsConditions }
   package var keepsTokens: Bool { remote.keepsTokens }
-  package var carriesOutOperators: Bool { remote.carriesOutOperators }
+  package func carriesOutOperators(in collection: String) -> Bool {
+    remote.carriesOutOperators(in: collection)
+  }
   package var evaluatesConditions: Bool { remote.evaluatesConditions }
   package func check(condition: Predicate, in collection: String) throws(StoreError) {
     try remote.check(condition: condition, in: collection)

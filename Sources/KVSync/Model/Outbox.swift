@@ -37,6 +37,9 @@ package protocol Outbox: AnyObject, Sendable {
   /// write has nothing else to send.
   func finishOperators(_ write: PendingWrite, token: String) throws(StoreError) -> Bool
 
+  /// Has operators that the backend has refused, and surely not carried out, be sent in another form.
+  func reopenOperators(_ write: PendingWrite, token: String) throws(StoreError)
+
   /// Makes a write that was made of operators one of the whole entity.
   func turnIntoWhole(_ id: String, in collection: String) throws(StoreError)
 

@@ -24,7 +24,7 @@ package protocol Remote: AnyObject, Sendable {
   var keepsTokens: Bool { get }
 
   /// Whether it carries out operators on what it has, once for each token: see `RemoteWrite.change`.
-  var carriesOutOperators: Bool { get }
+  func carriesOutOperators(in collection: String) -> Bool
 
   /// Whether it decides itself whether a record matches a filter that a write demands: see `RemoteCondition.matches`.
   var evaluatesConditions: Bool { get }
@@ -121,7 +121,7 @@ extension Remote {
   package func format(of collection: String) -> RecordFormat { .default }
   package var keepsConditions: Bool { false }
   package var keepsTokens: Bool { false }
-  package var carriesOutOperators: Bool { false }
+  package func carriesOutOperators(in collection: String) -> Bool { false }
   package var evaluatesConditions: Bool { false }
   package func check(condition: Predicate, in collection: String) throws(StoreError) {}
   package var comparesByLanguage: Bool { false }

@@ -54,6 +54,8 @@ struct Push {
     var theirs: [RecordID: RemoteVersion] = [:]
     /// The writes that met another version than the one that they change.
     var conflicts: [Conflicted] = []
+    /// Operators that the backend does not carry out, and of which it surely has none.
+    var refusedOperators: [OutgoingWrite] = []
     /// Creates whose id the backend has already.
     var duplicates: [(sent: OutgoingWrite, refusal: StoreError)] = []
     /// The writes that an earlier request has carried out, and whose entities have gone since.
@@ -122,7 +124,7 @@ struct Push {
   }
 
   private func beginSending(_ writes: [PendingWrite]) throws(StoreError) -> [OutgoingWrite] {
-    try local.beginSending(writes, asOperators: remote.carriesOutOperators)
+    try local.beginSending(writes, asOperators: remote.carriesOutOperators(in: engine.collection))
   }
 
   private mutating func send(
@@ -189,7 +191,7 @@ struct Push {
     if reachability.isGone, let silence = reachability.silence { throw silence }
     if call.cancellation.isCancelled { throw StoreError(.cancelled, "The call was cancelled.") }
     return try resolve(round.duplicates) + settle(round.conflicts) + round.alone
-      + left(of: round.more)
+      + left(of: round.more + round.refusedOperators.map(\.write))
   }
 
   /// The writes as they are now: those that are still to be sent.
@@ -204,6 +206,9 @@ struct Push {
 
   /// One transaction for all that the backend accepted and one for all that it refused.
   mutating func write(_ round: Round) throws(StoreError) {
+    for sent in round.refusedOperators {
+      try local.reopenOperators(sent.write, token: sent.token)
+    }
     if !round.confirmed.isEmpty { try settle(round.confirmed) }
     if !round.gone.isEmpty { try settle(gone: try withoutMore(round.gone).map(\.write)) }
     guard !round.failed.isEmpty else { return }
@@ -314,8 +319,13 @@ struct Push {
         round.gone.append(sent)
         if sent.operators?.hasMore ?? false { round.more.append(sent.write) }
       case .notFound where sent.carriedOut != nil, .unsupported where sent.carriedOut != nil:
-        // A backend that turns out to carry out none gets the whole entity.
-        round.conflicts.append(Conflicted(sent: sent, refusal: error))
+        let conflict = Conflicted(sent: sent, refusal: error)
+        if error.kind == .unsupported, conflict.isFirstAttempt {
+          round.refusedOperators.append(sent)
+        } else {
+          // A backend that turns out to carry out none gets the whole entity.
+          round.conflicts.append(conflict)
+        }
       case .conflict where sent.write.operation == .create:
         round.duplicates.append((sent, error))
       case .conflict where sent.condition != .none, .notFound where sent.condition != .none:
