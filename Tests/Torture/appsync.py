@@ -80,4 +80,4 @@ def api(directory: Path, _: random.Random) -> Iterator[Service]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:], api, Backend(options, "Thing", "id", has_accounts=False)))
+    sys.exit(main(sys.argv[1:], api, Backend(options, "Thing", "id", has_accounts=False, shared=0)))

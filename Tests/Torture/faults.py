@@ -6,10 +6,11 @@ Several client processes work on a real kvstored.
 
 Some processes share a data directory, some push by themselves, some are synchronised in the
 background with an expression that changes, some fork. All of them count with a network store
-besides. Clients and the server are killed at any moment, between a save and its push too, and
-started again. At the end the network heals and everybody synchronises. Then:
-what was acknowledged is there (lost), each entity was made once (doubled), no queue has anything
-left (wedged), and all hold the same (divergent).
+besides, and increase the same counters offline, by operators that are queued. Clients and the
+server are killed at any moment, between a save and its push too, and started again. At the end the
+network heals and everybody synchronises. Then: what was acknowledged is there (lost), each entity
+was made once and each increase carried out once (doubled), no queue has anything left (wedged), and
+all hold the same (divergent).
 
 The moments come from a seed, which is printed; TORTURE_SEED repeats them as far as processes can
 be made to. REPORT names a file for what came of it, as JSON.
@@ -53,6 +54,8 @@ class Backend:
     #: The member that has the ids.
     key: str
     has_accounts: bool
+    #: How many counters all increase; 0: repeated operators cannot be told from those of others.
+    shared: int
     #: The path that says whether it works; None: it does as soon as it has started.
     health: str | None = None
 
@@ -62,6 +65,7 @@ KINVEY = Backend(
     collection="things",
     key="_id",
     has_accounts=True,
+    shared=3,
     health="/healthz",
 )
 
@@ -113,9 +117,14 @@ class Ledger:
         #: How often each counter was increased at least, and at the most.
         self.counted: dict[str, tuple[int, int]] = {}
         self.weather = 0
+        self._lock = threading.Lock()
 
     def read(self, line: str) -> None:
         """Take a line of a worker."""
+        with self._lock:
+            self._read(line)
+
+    def _read(self, line: str) -> None:
         match line.split():
             case ["saved", id_, version]:
                 self.acknowledged[id_] = int(version)
@@ -183,6 +192,7 @@ class Process:
             [
                 *(sys.executable, worker, json.dumps(self.options), name, seed),
                 *(self.faults.backend.collection, self.faults.backend.key, self.store_type),
+                *self.faults.shared,
             ],
             # With the children that it forks.
             start_new_session=True,
@@ -240,10 +250,24 @@ class Faults:
         for name in self.devices if backend.has_accounts else []:
             with kvstore.Client(**self.options(name) | {"host": self.server.host}) as client:
                 client.signup(name, "a password")
+        self.shared = self.make_shared()
         self.processes = [
             Process(self, name, automatic, store_type=store_type, number=number)
             for number, (name, automatic, store_type) in enumerate(PROCESSES)
         ]
+
+    def make_shared(self) -> list[str]:
+        """Make the counters that all increase; give their ids."""
+        names = [f"shared-{number}" for number in range(self.backend.shared)]
+        if names:
+            options = self.options(self.devices[0]) | {"host": self.server.host}
+            with kvstore.Client(**options) as client:
+                for name in names:
+                    client.collection(self.backend.collection, "network").save(
+                        {"_id": name, "name": name, "version": 0, "_acl": {"gr": True, "gw": True}}
+                    )
+                    self.ledger.counted[name] = (0, 0)
+        return names
 
     @property
     def devices(self) -> list[str]:

@@ -1,11 +1,12 @@
 """A client that is going to be killed: it saves and synchronises, whatever the network does.
 
-    worker.py OPTIONS NAME SEED [COLLECTION KEY TYPE]
+    worker.py OPTIONS NAME SEED [COLLECTION KEY TYPE SHARED…]
 
 Each line that it prints is one write(2): "trying ID VERSION" before a change, "saved ID VERSION"
 once it is acknowledged, "removing ID" before and "removed ID" after a removal. Past the queue, with
 a network store, it increases a counter: "counter ID" once that is made, "counting ID" before and
-"counted ID COUNT" after each increase. `NAME` makes the names of its entities its own; `KEY` is the
+"counted ID COUNT" after each increase. Through the queue all workers increase the SHARED counters,
+which are told of in the same way. `NAME` makes the names of its entities its own; `KEY` is the
 member that has their ids. A store of the TYPE "synced" changes what it keeps now and then.
 
 Before it opens its client it may fork, and both go on. Later a child that it forks is refused.
@@ -49,6 +50,7 @@ class Worker:
         collection: str,
         key: str,
         store_type: Literal["sync", "synced"],
+        shared: list[str],
     ) -> None:
         """Begin without entities."""
         self.options = options
@@ -59,6 +61,7 @@ class Worker:
         self.key = key
         self.is_synced = store_type == "synced"
         self.counter: str | None = None
+        self.shared = shared
         self.name = name
         self.chance = chance
         self.made = 0
@@ -73,6 +76,7 @@ class Worker:
             self.remove: 2,
             self.push: 4,
             self.count: 3,
+            self.add: 6 if self.shared else 0,
             self.fork: 0.3,
         }
         # What a synced store keeps is read by itself.
@@ -160,6 +164,17 @@ class Worker:
         result = self.network.update({self.key: self.counter}, {"$inc": {"version": 1}}, timeout=5)
         report("counted", self.counter, result.modified)
 
+    def add(self) -> None:
+        """Increase a counter that all increase, here, for the next push."""
+        id_ = self.chance.choice(self.shared)
+        for _ in range(self.chance.choice([1, 1, 5, 50])):
+            if self.store.get(id_) is None:
+                # It was not pulled yet, or the expression does not select it.
+                return
+            report("counting", id_)
+            result = self.store.update({self.key: id_}, {"$inc": {"version": 1}})
+            report("counted", id_, result.modified)
+
     def express(self) -> None:
         """Change what is kept."""
         self.client.set_sync_expression(
@@ -184,7 +199,7 @@ class Worker:
 def main(arguments: list[str]) -> None:
     """Work until the end comes from outside."""
     options, name, seed = json.loads(arguments[0]), arguments[1], int(arguments[2])
-    collection, key, store_type = arguments[3:] or ["things", "_id", "sync"]
+    collection, key, store_type, *shared = arguments[3:] or ["things", "_id", "sync"]
     if seed % 3 == 0 and os.fork() == 0:
         # The child of a process that has nothing open is one like any other.
         name, seed = f"{name}f", seed + 1
@@ -195,6 +210,7 @@ def main(arguments: list[str]) -> None:
         collection=collection,
         key=key,
         store_type="synced" if store_type == "synced" else "sync",
+        shared=shared,
     )
     while True:
         worker.step()
