@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from server import Session, sign_up
-from tools import BUILD, Row, build, free_port, output_of, scratch, serving
+from tools import BUILD, Row, build, free_port, output_of, ratio_row, scratch, serving
 
 ROUNDS = 5
 CHANGES = 100
@@ -25,6 +25,8 @@ PUSHES = (
     ("update", 30_000, "updates"),
 )
 MANY = 2_000_000
+#: Saves, and as many updates by an operator.
+OPERATORS = 10_000
 #: Entities of one request that fills the server.
 INSERTED = 100
 
@@ -117,7 +119,7 @@ class Measurement:
 
 def rows() -> list[Row]:
     """All rows of this file."""
-    return [*city_rows(), many_row()]
+    return [*city_rows(), many_row(), operator_row()]
 
 
 def city_rows() -> list[Row]:
@@ -175,6 +177,28 @@ def many_row() -> Row:
         )
         measured.run(runs, "client", "pull", '{"autoPagination":true}', expected=count)
     return memory_row(f"peak memory of the client pulling {count:,}", runs)
+
+
+def operator_row() -> Row:
+    """Updates by an operator, of entities that the backend has."""
+    saves: list[float] = []
+    updates: list[float] = []
+    with world("operators") as measured:
+        program = build(
+            *("operators", "data.c", "raw.c", "ours.c", "operators.c"),
+            libraries=("kvstore", "sqlite3"),
+        )
+        for round_ in range(ROUNDS):
+            directory = measured.root / f"client-{round_}"
+            directory.mkdir()
+            output = output_of(program, measured.session.address, directory, OPERATORS)
+            save, update = (OPERATORS / float(seconds) for seconds in output.split())
+            saves.append(save)
+            updates.append(update)
+            measured.session.request("DELETE", "/appdata/kid_bench/operators?query=%7B%7D")
+    return ratio_row(
+        "updates by an operator, queued", "entities/s", updates, saves, "single saves", 1 / 1.2
+    )
 
 
 @contextmanager
