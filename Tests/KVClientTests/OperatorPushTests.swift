@@ -164,4 +164,66 @@ import Testing
     _ = try one.push(.init(run))
     #expect(try remote()["n"] == 6)
   }
+
+  @Test("an observer never sees what a read brings without one's own") func observed() throws {
+    let (ana, one) = try device("ana")
+    let (ben, two) = try device("ben")
+    defer {
+      ana.close()
+      ben.close()
+    }
+    try increment(one, by: 2)
+    let seen = Monitor<[JSONValue?]>([])
+    let observation = try one.observe(Query()) {
+      let n = (try? one.all())?.first?["n"]
+      seen.withLockNotifyingAll { $0.append(n) }
+    }
+    defer { observation.end() }
+    _ = try two.save(["_id": "x", "n": 40, "l": [], "t": "b"])
+    _ = try two.push(.init())
+    try read(one)
+    try #require(seen.wait(until: .after(seconds: 60)) { $0.last == 42 ? true : nil } != nil)
+    _ = try one.push(.init())
+    #expect(try remote()["n"] == 42)
+    // A notification may come although nothing has changed; 2 is the value before the read.
+    #expect(seen.withLock { $0.allSatisfy { $0 == 2 || $0 == 42 } })
+  }
+
+  @Test("transfers in transactions keep the sum, at every observer and at the end")
+  func transfers() throws {
+    try world.administer("PUT", Self.path + "/x", body: ["n": 50])
+    try world.administer("PUT", Self.path + "/y", body: ["n": 50])
+    let devices = [try device("ana"), try device("ben")]
+    defer { for device in devices { device.0.close() } }
+    let wrong = Monitor<[[JSONValue?]]>([])
+    var observations: [any Observation] = []
+    defer { for observation in observations { observation.end() } }
+    for (_, store) in devices {
+      observations.append(
+        try store.observe(Query()) {
+          let all = (try? store.all())?.map { $0["n"] } ?? []
+          let sum = all.reduce(0) { $0 + ($1?.intValue ?? 0) }
+          if sum != 100 { wrong.withLock { $0.append(all) } }
+        })
+    }
+    let (from, to) = (try Query(filter: #"{"_id":"x"}"#), try Query(filter: #"{"_id":"y"}"#))
+    for round in 0..<30 {
+      for (index, (client, store)) in devices.enumerated() {
+        try client.transact(nil, cancellation: Cancellation()) {
+          (transaction) throws(StoreError) in
+          for (query, n) in [(from, -round - index), (to, round + index)] {
+            let update = try store.parsedUpdate("{\"$inc\":{\"n\":\(n)}}")
+            _ = try transaction.update(query, update, in: store)
+          }
+        }
+        if round % 3 == index { #expect(try store.push(.init()).errors.isEmpty) }
+      }
+    }
+    for (_, store) in devices { _ = try store.push(.init()) }
+    for (_, store) in devices {
+      _ = try store.pull(Query(), .init())
+      #expect(Set(try store.all().map { $0["n"]?.intValue }) == [-850, 950])
+    }
+    #expect(wrong.withLock { $0 }.isEmpty)
+  }
 }
