@@ -56,7 +56,7 @@ package struct FollowMachine: Sendable {
   /// Seconds after a save: what is saved with it goes along.
   static let gathering = 0.05
   /// Seconds until the queue is looked at anyway: another process may have saved.
-  static let rest = 1.0
+  package static let rest = 1.0
   /// Seconds that the first read waits for live data, so that one read is enough.
   static let patience = 3.0
   /// Seconds between two attempts after failures: of everything, and to listen where reading works.
@@ -66,6 +66,7 @@ package struct FollowMachine: Sendable {
   static let liveInterval = 900.0
 
   private let interval: Double
+  private let rest: Double
   private var link = Link.none
   private var number = 0
   private var brokenAt = 0.0
@@ -88,9 +89,10 @@ package struct FollowMachine: Sendable {
   private var error: StoreError?
   private(set) var isClosed = false
 
-  /// `usesLive`: whether live data is wanted, and the backend has it.
-  package init(interval: Double, usesLive: Bool) {
-    self.interval = interval
+  /// `usesLive`: whether live data is wanted, and the backend has it. `rest`: seconds until the queue is looked at although nothing
+  /// was saved here.
+  package init(interval: Double, usesLive: Bool, rest: Double = Self.rest) {
+    (self.interval, self.rest) = (interval, rest)
     listenAt = usesLive ? 0 : nil
   }
 
@@ -173,7 +175,7 @@ package struct FollowMachine: Sendable {
 
   private mutating func pushed(_ outcome: Outcome, at now: Double, share: Double) {
     // A save meanwhile may have set an earlier time.
-    pushAt = min(pushAt, now + Self.rest)
+    pushAt = min(pushAt, now + rest)
     switch outcome {
     case .done, .switchedOff: (pushError, pushFailures) = (nil, 0)
     case .refused(let error):

@@ -56,7 +56,9 @@ package final class Follower: Sendable {
   /// `changed` runs whenever `status` is another one, on whichever thread changed it; it must not wait. `now`: seconds
   /// that never go back; `share`: from 0 to 1.
   package init(
-    collection: String, filter: String, interval: Double, usesLive: Bool, _ work: Work,
+    collection: String, filter: String, interval: Double, usesLive: Bool,
+    rest: Double = FollowMachine.rest,
+    _ work: Work,
     now: @escaping @Sendable () -> Double = { Double(monotonicNanoseconds()) / 1e9 },
     share: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
     changed: @escaping @Sendable () -> Void
@@ -67,7 +69,8 @@ package final class Follower: Sendable {
     self.changed = changed
     self.now = now
     self.share = share
-    state = Monitor(State(machine: FollowMachine(interval: interval, usesLive: usesLive)))
+    state = Monitor(
+      State(machine: FollowMachine(interval: interval, usesLive: usesLive, rest: rest)))
   }
 
   package var status: FollowStatus { state.withLock { status(of: $0) } }
@@ -81,14 +84,20 @@ package final class Follower: Sendable {
   /// Works until `close`.
   package func run() {
     while let seconds = performStep() {
-      let deadline = Deadline.after(seconds: seconds)
-      _ = state.wait(until: deadline) { state -> Bool? in
-        if state.machine.isClosed { return true }
-        var machine = state.machine
-        if case .wait(let left) = machine.next(at: self.now()), left > 0 { return nil }
-        return true
+      let end = now() + seconds
+      _ = state.wait(until: .after(seconds: seconds)) { state -> Bool? in
+        state.machine.isClosed || self.isDue(state.machine, before: end) ? true : nil
       }
     }
+  }
+
+  /// Whether there is something to do now, or will be before a moment.
+  private func isDue(_ machine: FollowMachine, before end: Double) -> Bool {
+    let now = self.now()
+    var machine = machine
+    guard case .wait(let left) = machine.next(at: now), left > 0 else { return true }
+    // A millisecond less is the same moment.
+    return now + left < end - 0.001
   }
 
   /// Does what is to be done first; gives the seconds until there is more to do, nil: it is closed.
