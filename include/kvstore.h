@@ -90,7 +90,7 @@ enum {
   KV_INVALID = 11,      /**< An argument is not acceptable: malformed JSON, an unknown option, an empty id. */
   KV_NOT_FOUND = 12,    /**< No such entity, user or collection. */
   KV_CONFLICT = 13,     /**< There is another version already, or a condition does not hold. */
-  KV_NO_USER = 14,      /**< Nobody is logged in, or another client has logged in somebody else. */
+  KV_NO_USER = 14,      /**< No user is logged in, or another client has logged in another user. */
   KV_UNAUTHORIZED = 15, /**< Wrong credentials, or the session ended. Unsent work is kept. */
   KV_FORBIDDEN = 16,    /**< The user may not do this. */
   KV_PENDING = 17,      /**< Pending writes must be pushed or purged first. */
@@ -250,12 +250,12 @@ KV_API kv_status kv_client_change_key(kv_client *client, KV_OPTIONAL const char 
  * whole, and then takes the place of the former one. A call that was interrupted can be repeated: files that are as they should be
  * stay.
  *
- * Nobody may have the data open, in this process or another one. Beside the data there must be room for the largest file.
+ * No client may have the data open, in this process or another one. Beside the data there must be room for the largest file.
  *
  * @param options_json  those of kv_client_open() for the data as it is: with `encryptionKey` if it is encrypted
  * @param key_json      as the option `encryptionKey`: what opens the data afterwards; NULL: it is not encrypted any more
  * @param json_out      receives `{"files":2,"bytes":81920}`: what was written. May be NULL
- * @return KV_OK, KV_MISUSE, KV_INVALID, KV_KEY, KV_BUSY (somebody has the data open), KV_STORAGE, KV_CORRUPT, KV_FULL
+ * @return KV_OK, KV_MISUSE, KV_INVALID, KV_KEY, KV_BUSY (the data is open), KV_STORAGE, KV_CORRUPT, KV_FULL
  */
 KV_API kv_status kv_encrypt(const char *options_json, size_t length, KV_OPTIONAL const char *key_json,
                             size_t key_length, KV_OPTIONAL char **json_out, size_t *length_out,
@@ -347,7 +347,7 @@ KV_API kv_status kv_client_dispatch(kv_client *client, uint32_t limit,
  * @param former      the token that was in use, borrowed; NULL: there was none
  * @param is_refused  1 if the backend has refused it; else 0: it is about to expire
  * @param token_out   receives the token, allocated by malloc() or strdup(); the library frees it
- * @return KV_OK; KV_NO_USER: nobody is signed in; KV_NETWORK, KV_TIMEOUT: it cannot be had now. The calls that need the token end
+ * @return KV_OK; KV_NO_USER: no user is signed in; KV_NETWORK, KV_TIMEOUT: it cannot be had now. The calls that need the token end
  *         with that status, or with KV_UNAUTHORIZED for any other. Nothing that waits to be sent is given up for it.
  */
 typedef kv_status (*kv_token_fn)(void *context, const char *provider, KV_OPTIONAL const char *former, int32_t is_refused,
@@ -459,7 +459,7 @@ KV_API int32_t kv_request_is_done(kv_request *request);
  * Takes the cursor of a find that is done. This makes a find both lazy and cancellable. It never waits.
  *
  * It works once, for finds that were started with `done` NULL. The cursor then belongs to the caller; a cursor that
- * nobody takes is closed with the request.
+ * is not taken is closed with the request.
  *
  * @param cursor_out  close it with kv_cursor_close(); it outlives the request
  * @return what the blocking form returns; KV_TIMEOUT (not done yet); KV_MISUSE (not a find, has a
@@ -469,7 +469,7 @@ KV_API kv_status kv_request_cursor(kv_request *request, kv_cursor **cursor_out,
                                    kv_error **error_out);
 
 /** Takes the results of a kv_store_results_async() that is done, whether it has a `done` or not. It never waits.
- *  It works once; results that nobody takes are closed with the request.
+ *  It works once; results that are not taken are closed with the request.
  *  @param results_out  close it with kv_results_close(); it outlives the request
  *  @return what the blocking form returns; KV_TIMEOUT (not done yet); KV_MISUSE (not such a request, or taken already) */
 KV_API kv_status kv_request_results(kv_request *request, kv_results **results_out,
@@ -628,7 +628,7 @@ KV_API kv_status kv_client_clear(kv_client *client, int32_t discard_pending, kv_
 
 /**
  * Sets which entities of a collection are synchronised, in place of the one in the option `sync`. What does not match any
- * more leaves the local store, but for pending writes, and what matches is read, with the next read of the collection, which
+ * more leaves the local store, except pending writes, and what matches is read, with the next read of the collection, which
  * follows at once if synchronising has started. It holds until the client is closed.
  *
  * @param filter_json  a filter in JSON; NULL: all
@@ -750,7 +750,7 @@ KV_API kv_status kv_ping_async(kv_client *client, const char *options, kv_answer
 
 /**
  * Creates a user and logs in as that user. The former user's local data is deleted; while that user has pending
- * writes, nobody is created.
+ * writes, no user is created.
  *
  * @param user_json  `{"username":…,"password":…,…}`; NULL or `{}`: an implicit user, whose name and
  *                   password the backend generates
@@ -873,7 +873,7 @@ KV_API kv_status kv_user_exists_async(kv_client *client, const char *username, c
  * `kvstored` has the option `--lookup` for that.
  *
  * @param members_json  `{"username":"ana"}`, `{"email":…}`, `{"_id":…}`: a user must have all these values. At
- *                      least one is required, so nobody can list all users
+ *                      least one is required, so that all users cannot be listed
  * @param json_out      receives an array of users, empty if there is none
  * @return KV_OK, KV_INVALID (no member, or one that users are not found by), KV_NO_USER, KV_UNSUPPORTED, network and
  *         server codes
@@ -926,8 +926,8 @@ KV_API kv_status kv_group_list_async(kv_client *client, const char *options, kv_
 
 /**
  * Changes a group. The group is read, and written on the condition that it has not changed. If it has, both are repeated,
- * up to five times, so nobody's change is lost. A backend that ignores conditions (`kvstored` does not) may lose a change
- * that somebody else makes in between.
+ * up to five times, so no change is lost. A backend that ignores conditions (`kvstored` does not) may lose a change
+ * that others make in between.
  *
  * @param change_json  `{"add":[ids],"remove":[ids],"set":{"name":…}}`, each optional: the users to add and to remove,
  *                     and members of the JSON to replace. A user named in both lists is removed
@@ -1232,14 +1232,14 @@ KV_API kv_status kv_store_update_async(kv_store *store, kv_query *query, const c
 /**
  * Gives others the right to read or write an entity: it adds them to the `_acl` and leaves the rest of it as it is.
  *
- * Like a save with the option `if`, the write is conditional: it does not overwrite a change that somebody else has made on
+ * Like a save with the option `if`, the write is conditional: it does not overwrite a change that others have made on
  * the backend. If only the backend is written, the entity is read again and the change repeated. A queued write becomes a
  * conflict and is quarantined, also under `clientWins` and `merge`.
  *
  * @param acl_json  the users and groups, in the form of an `_acl`: `{"r":["<user>"],"w":["<user>"],"groups":{"r":["<group>"],"w":[…]},
  *                  "gr":true,"gw":true}`, each optional. `r` may read, `w` may write and read, `gr` and
  *                  `gw` are for everybody
- * @return KV_OK (also if they have the right already), KV_NOT_FOUND (with the `id`), KV_INVALID (nobody is named, or a
+ * @return KV_OK (also if they have the right already), KV_NOT_FOUND (with the `id`), KV_INVALID (no user or group is named, or a
  *         member that an `_acl` does not have), KV_UNSUPPORTED (entities of the backend have no `_acl`), and what kv_store_save() returns
  */
 KV_API kv_status kv_store_share(kv_store *store, const char *id, const char *acl_json, size_t length,
@@ -1428,7 +1428,7 @@ KV_API kv_status kv_store_drop_index(kv_store *store, const char *name, kv_error
  * `state`: "ready"; "building", not used yet; or "unusable", because a number of an entity exceeds the range of
  * doubles. `arrays`: some entities have an array there, so the index cannot give an order. `collation`: the order of
  * its texts, if it has one. `automatic`: why an index was made
- * that nobody asked for (option `autoIndex`), `{"scans":n,"examined":n,"returned":n,"bytes":n}`: what scans had cost until then,
+ * automatically (option `autoIndex`), `{"scans":n,"examined":n,"returned":n,"bytes":n}`: what scans had cost until then,
  * and how much of the file the index took.
  */
 KV_API kv_status kv_store_indexes(kv_store *store, char **json_out, size_t *length_out,
@@ -2103,7 +2103,7 @@ KV_API kv_status kv_context_get(kv_context *objects, const char *collection, con
 KV_API kv_status kv_context_update(kv_context *objects, const char *collection, const char *id,
                                    const char *members_json, size_t length, kv_error **error_out);
 
-/** Replaces an object: members that are not named are removed, but for the id and those that the backend makes.
+/** Replaces an object: members that are not named are removed, except the id and those that the backend makes.
  *  @return what kv_context_get() returns */
 KV_API kv_status kv_context_set(kv_context *objects, const char *collection, const char *id,
                                 const char *object_json, size_t length, kv_error **error_out);
@@ -2188,7 +2188,7 @@ KV_API kv_status kv_context_rollback(kv_context *objects, kv_error **error_out);
 
 /**
  * Writes all changes in one transaction, which is on disk when this returns, and queues them for the backend. Each object must
- * have the version that the context has read, whoever may have changed it: another context, another process, a pull or live
+ * have the version that the context has read, whatever may have changed it: another context, another process, a pull or live
  * data. If one has not, the merge policy decides. Changes of members that only the backend makes do not count.
  *
  * @param json_out  receives `{"inserted":[…],"updated":[…],"deleted":[…],"merged":[…],"permanentIds":[{"collection",
@@ -2254,7 +2254,7 @@ KV_API kv_status kv_context_statistics(kv_context *objects, char **json_out, siz
  *  cache and network stores, pending writes, quarantine, conflicts, observers, deltas, paging. docs/backends.md describes
  *  each request and answer with examples.
  *
- *  - **Requests.** The library calls a function with the number of a request and its JSON. The function, or whoever it
+ *  - **Requests.** The library calls a function with the number of a request and its JSON. The function, or code that it
  *    hands the number to, completes the request by kv_backend_complete(): from any thread, at any time, also before the
  *    function returns. A request that is not completed ends with #KV_TIMEOUT at the deadline of the call that it is part
  *    of (the option `timeout`, 60 seconds).
@@ -2357,7 +2357,7 @@ KV_API kv_status kv_backend_unregister(const char *name, kv_error **error_out);
  *   #KV_TOO_LARGE. Any other is #KV_PROTOCOL.
  * @param json     the answer, copied; of a failure NULL or `{"message":…,"after":seconds}`
  * @param length   bytes, or #KV_NUL_TERMINATED
- * @return KV_OK (also if the answer is invalid, which the operation reports), KV_NOT_FOUND (nobody waits for it),
+ * @return KV_OK (also if the answer is invalid, which the operation reports), KV_NOT_FOUND (it has no waiter),
  *         KV_INVALID (the length), KV_TOO_LARGE (the request has failed with that)
  */
 KV_API kv_status kv_backend_complete(uint64_t request, kv_status status,

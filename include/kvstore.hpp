@@ -109,7 +109,7 @@ class Client : public Handle<kv_client, kv_client_close> {
   }
   /**
    * Sets the function that gives tokens of the user: `provide(const TokenRequest &)` returns a `std::optional<std::string>`, which is
-   * empty if nobody is signed in. It runs on a thread of its own: see kv_client_set_token_provider().
+   * empty if no user is signed in. It runs on a thread of its own: see kv_client_set_token_provider().
    */
   template <typename Provide>
   Result<void> set_token_provider(Provide &&provide) const {

@@ -73,7 +73,7 @@ typedef struct kv_names {
   uint64_t seed;
 } kv_names;
 
-/* Nobody who does not know the seed can choose names that collide. */
+/* Without the seed, names that collide cannot be chosen. */
 static inline size_t kv_hash_name(const kv_names *names, const unsigned char *bytes, size_t length) {
   uint64_t hash = names->seed ^ length, word;
   for (; length >= 8; bytes += 8, length -= 8) {
@@ -87,7 +87,7 @@ static inline size_t kv_hash_name(const kv_names *names, const unsigned char *by
   return (size_t)(hash ^ hash >> 32) & names->mask;
 }
 
-/* The number of a name; `count` if it is none of them. */
+/* The number of a name; `count` if it is not among them. */
 static inline size_t kv_find_name(const kv_names *names, const unsigned char *bytes, size_t length) {
   if (names->slots == NULL) {
     for (size_t i = 0; i < names->count; i++)

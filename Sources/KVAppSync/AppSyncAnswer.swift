@@ -3,7 +3,7 @@ internal import KVJSON
 internal import KVSync
 
 /// What an operation gave: its data, and what went wrong in it. The text is validated once; what is in the data is parsed
-/// where somebody asks for it, since a page of records is copied and never becomes a tree.
+/// on demand, since a page of records is copied and never becomes a tree.
 struct AppSyncAnswer {
   let errors: [JSONObject]
   private let text: [UInt8]

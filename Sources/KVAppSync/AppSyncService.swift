@@ -16,7 +16,7 @@ package final class AppSyncService: Sendable {
     authorizer = AppSyncAuthorizer(configuration)
   }
 
-  /// Sets who is asked for tokens; nil: nobody.
+  /// Sets the provider of tokens; nil removes it.
   package func setTokenProvider(_ provide: TokenProvider?) { authorizer.setTokenProvider(provide) }
 
   /// The data of an operation of which nothing may fail. Throws the first of its errors. `isMutation`: it is sent once,
@@ -76,8 +76,8 @@ extension AppSyncAnswer {
 }
 
 extension StoreError {
-  /// Whether the backend says that this caller may not do this, or nobody is signed in: another mode may be allowed to.
-  /// That the application has no token to give is none: whoever is signed in reads nothing as somebody else.
+  /// Whether the backend says that this caller may not do this, or no user is signed in: another mode may be allowed to.
+  /// A missing token of the application does not count: a signed-in user must not read as another one.
   fileprivate var isDenial: Bool {
     kind == .noUser || answer != nil && (kind == .unauthorized || kind == .forbidden)
   }

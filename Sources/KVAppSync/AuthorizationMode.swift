@@ -6,7 +6,7 @@ package enum AuthorizationMode: String, Sendable, CaseIterable {
   case apiKey, iam
   /// A token of a Cognito user pool, an OpenID provider, or for a Lambda authorizer.
   case userPools, oidc, function
-  /// A token of one of these three; nobody has said which.
+  /// A token of one of these three; it is not known which.
   case token
 
   package var isToken: Bool { self != .apiKey && self != .iam }

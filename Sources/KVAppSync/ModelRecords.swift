@@ -45,7 +45,7 @@ struct ModelRecords: Sendable {
   /// The input of an update: what differs from what it started from, null for what is gone. A list that is sent without a
   /// change would be there twice where the backend merges.
   ///
-  /// `base` nil: nobody knows what it started from, and everything is sent.
+  /// `base` nil: it is unknown what it started from, and everything is sent.
   func update(
     of record: JSONObject, from base: JSONObject?, _ version: JSONValue
   ) -> JSONObject {

@@ -72,7 +72,7 @@ struct ModelWriter {
       let outcome = try mutate(.update, input, if: condition)
       return try isMerged(outcome, version) ? .merged(outcome.record) : outcome
     } catch {
-      // With a condition it may be there as well: whoever asks looks at it.
+      // With a condition it may be there as well: the caller looks at it.
       throw error.saysConditionFailed && condition == nil ? error.asMissing : error
     }
   }

@@ -41,7 +41,7 @@ final class TokenSource: Sendable {
 
   func setProvider(_ provide: TokenProvider?) { state.withLock { $0.provide = provide } }
 
-  /// The token for a request. Throws `.unauthorized` if there is none and nobody to ask, and what the application says.
+  /// The token for a request. Throws `.unauthorized` if there is none and no provider, and what the provider throws.
   func token(_ call: Call) throws(StoreError) -> String {
     let (token, end, canAsk) = state.withLock { ($0.token, $0.end, $0.provide != nil) }
     guard let token else {
@@ -56,7 +56,7 @@ final class TokenSource: Sendable {
     }
   }
 
-  /// Another token than one that the backend has refused; nil: there is nobody to ask.
+  /// Another token than one that the backend has refused; nil: there is no provider.
   func replacement(of refused: String, _ call: Call) throws(StoreError) -> String? {
     let (token, canAsk) = state.withLock { ($0.token, $0.provide != nil) }
     if let token, token != refused { return token }

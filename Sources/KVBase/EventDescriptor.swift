@@ -1,7 +1,7 @@
 internal import CSystem
 internal import Glibc
 
-/// A descriptor that somebody else's event loop can wait on: readable while it is raised.
+/// A descriptor that an external event loop can wait on: readable while it is raised.
 ///
 /// Neither raising nor lowering ever blocks. Safe from any thread.
 package final class EventDescriptor: Sendable {

@@ -4,7 +4,7 @@ internal import CSystem
 ///
 /// Swift ends the process where it has no memory for a buffer, and that is the host's process. So a buffer whose size comes
 /// from outside is asked for first: `malloc` can fail. Who asks and then allocates has the memory in all likelihood, not for
-/// certain: another thread may take it in between. Below `largeByteCount` nobody asks.
+/// certain: another thread may take it in between. Below `largeByteCount` nothing is checked.
 @usableFromInline package enum Memory {
   /// The size in bytes from which on a buffer is asked for: 64 KiB, half of what glibc maps by itself.
   @usableFromInline package static let largeByteCount = 64 << 10

@@ -4,7 +4,7 @@
 
 /// A value that a lock protects, with a condition to wait on.
 ///
-/// The value can be reached only while the lock is held. `wait` gives the lock up until somebody
+/// The value can be reached only while the lock is held. `wait` releases the lock until another thread
 /// calls `withLockNotifyingAll` and the condition holds. The deadline is on the monotonic clock.
 ///
 /// `@unchecked Sendable`: every access to `value` happens with `mutex` held.
@@ -70,7 +70,7 @@ package final class Monitor<Value>: @unchecked Sendable {
     return try body(&value.pointee)
   }
 
-  /// Runs `body` with the lock held and wakes nobody: for looking, or for changes nobody waits for.
+  /// Runs `body` with the lock held and wakes no waiter: for reads, or for changes that have no waiters.
   package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

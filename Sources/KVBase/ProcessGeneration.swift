@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Distinguishes a process from the child that fork() makes of it.
 ///
-/// A child inherits our memory but not our threads: locks may be held by nobody, connections to SQLite and
-/// to the backend are shared with the parent. Whoever owns such a thing remembers the generation it
+/// A child inherits our memory but not our threads: locks may be held by a thread that does not exist, connections to SQLite and
+/// to the backend are shared with the parent. The owner of such a resource remembers the generation it
 /// was made in and refuses to work in another, before it touches a lock.
 package struct ProcessGeneration: Sendable, Equatable {
   private let number: Int

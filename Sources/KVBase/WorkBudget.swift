@@ -6,15 +6,15 @@ internal import Synchronization
 /// The time is a deadline, or so many seconds of work: then it runs between `resume` and `pause` only, so that
 /// waiting for a free thread, or for a client that reads slowly, costs none of it.
 ///
-/// Whoever does the work asks `isExhausted` between steps of up to some microseconds, and gives up if it is.
+/// The work asks `isExhausted` between steps of up to some microseconds, and gives up if it is.
 /// Nothing else has to watch the time: every 64th question looks at the clock, and every 10 ms at the asker.
 /// Safe from any thread; a question costs a few nanoseconds.
 package final class WorkBudget: Sendable {
   package enum Exhaustion: UInt8, Sendable {
-    /// Somebody called `cancel`.
+    /// `cancel` was called.
     case cancelled = 1
     case timeIsOver
-    /// Nobody is left to take the result.
+    /// No caller is left to take the result.
     case abandoned
   }
 

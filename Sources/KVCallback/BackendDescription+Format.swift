@@ -13,7 +13,7 @@ struct FormatReader {
   private var permissions: String?
   private var creator: String?
 
-  /// Reads a member; false: it is none of the format. Throws `.invalid` for one that is not what it should be.
+  /// Reads a member; false: the format has no such member. Throws `.invalid` for one that is not what it should be.
   mutating func read(_ member: JSONObject.Member) throws(StoreError) -> Bool {
     switch member.name {
     case "id": try readID(member)

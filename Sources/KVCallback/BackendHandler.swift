@@ -21,6 +21,6 @@ package protocol BackendHandler: AnyObject, Sendable {
   /// this returns.
   func begin(_ operation: BackendOperation, number: UInt64, request json: [UInt8])
 
-  /// Nobody waits for a request any more. It may have been completed at the same moment.
+  /// The request has no waiter any more. It may have been completed at the same moment.
   func cancel(_ number: UInt64)
 }

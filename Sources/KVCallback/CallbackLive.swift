@@ -2,8 +2,8 @@ internal import KVBase
 internal import KVJSON
 internal import KVSync
 
-/// Live data of a backend of callbacks: its function `live` waits for changes of the collections that somebody listens
-/// to. One for each client. Safe from any thread.
+/// Live data of a backend of callbacks: its function `live` waits for changes of the subscribed
+/// collections. One for each client. Safe from any thread.
 ///
 /// The backend knows no registrations: each request names the collections, and where it goes on from.
 final class CallbackLive: LiveRemote {

@@ -3,8 +3,8 @@ package import KVSync
 
 /// The requests of all backends that wait for their answers, by number. Safe from any thread.
 ///
-/// Hosts complete a request by its number, not by a pointer: one that was completed before, that nobody waits for any
-/// more or that never was is told so, and nothing else happens.
+/// Hosts complete a request by its number, not by a pointer: for one that was completed before, that has no waiter any
+/// more or that never was, the call returns an error, and nothing else happens.
 package enum PendingRequests {
   private struct State {
     /// The number of the latest request; 0 is no request.
@@ -17,7 +17,7 @@ package enum PendingRequests {
   /// The outcome of a completion.
   package enum Completion: Sendable, Equatable {
     case accepted
-    /// Nobody waits for it.
+    /// It has no waiter.
     case unknown
     /// The answer is too large; the request has failed with that.
     case tooLarge
@@ -58,7 +58,7 @@ package enum PendingRequests {
     state.withLock { $0.waiting[number] != nil }
   }
 
-  /// Removes a request, if it is open: nobody can complete it any more.
+  /// Removes a request, if it is open: it cannot be completed any more.
   static func remove(_ number: UInt64) -> PendingRequest? {
     state.withLock { $0.waiting.removeValue(forKey: number) }
   }
@@ -83,7 +83,7 @@ final class PendingRequest: Sendable {
   /// The first end is the one that counts.
   func end(_ result: Answer) { answer.withLockNotifyingAll { $0 = $0 ?? result } }
 
-  /// Waits for the answer, until the call's deadline or its cancellation: then the host is told that nobody waits.
+  /// Waits for the answer, until the call's deadline or its cancellation: then the host is told that the request has no waiter.
   func wait(_ call: Call) throws(StoreError) -> [UInt8] {
     let result = call.cancellation.notifying { [self] in
       end(.failure(StoreError(.cancelled, "The call was cancelled.")))

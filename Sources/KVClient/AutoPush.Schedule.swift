@@ -5,7 +5,7 @@ extension AutoPush {
   /// When to push next: a value, so that it can be tested without a clock.
   ///
   ///     resting ──a save, something found──▶ due ──pushed──▶ resting
-  ///                                           │ nobody there, refused, no user
+  ///                                           │ no answer, refused, no user
   ///                                           ▼
   ///                                        waiting, each time up to twice as long ──its time is over──▶ due
   ///                                           ╰──────── the network is back, a login ─────────────────▶ due
@@ -24,14 +24,14 @@ extension AutoPush {
       case empty
       /// Some writes were refused, and wait.
       case refused
-      /// Nobody answered, or nobody may push.
+      /// The backend did not answer, or no user may push.
       case failed
       /// Another process pushes for all.
       case notElected
     }
 
     private var failures = 0
-    /// Whether a save ends the pause: not while nobody is there, which a save does not change.
+    /// Whether a save ends the pause: not while the backend does not answer, which a save does not change.
     private(set) var isOpenToSaves = true
 
     /// Seconds until the next look. `share`: from 0 to 1.
@@ -50,7 +50,7 @@ extension AutoPush {
         share: (1 + share) / 2)
     }
 
-    /// The network is back, or somebody has logged in.
+    /// The network is back, or a user has logged in.
     mutating func startAnew() { failures = 0 }
   }
 }

@@ -1,7 +1,7 @@
 internal import KVBase
 internal import KVSync
 
-/// Pushes what waits in one tag, whenever there is something and somebody is there: the option
+/// Pushes the waiting writes of one tag, whenever there are any and a user is logged in: the option
 /// `pushAutomatically`. One thread, which sleeps until something happens.
 ///
 /// Of several processes with the same file one is elected, by a lock that goes with it when it dies; it pushes
@@ -18,7 +18,7 @@ final class AutoPush: Sendable {
 
   private struct State {
     var isSaved = false
-    /// The network is back, or somebody logged in.
+    /// The network is back, or a user logged in.
     var isRevived = false
     var isClosed = false
   }
@@ -45,7 +45,7 @@ final class AutoPush: Sendable {
   /// Says that something was saved here.
   func didSave() { state.withLockNotifyingAll { $0.isSaved = true } }
 
-  /// The network is back, or somebody has logged in.
+  /// The network is back, or a user has logged in.
   func revive() { state.withLockNotifyingAll { $0.isRevived = true } }
 
   /// Ends the thread and waits for it. The push that runs has to be cancelled by the caller.
@@ -88,7 +88,7 @@ final class AutoPush: Sendable {
     }
     guard let reason else { return }
     if reason { schedule.startAnew() }
-    // What is saved in a row goes in one batch; and a network that comes and goes keeps nobody busy.
+    // Saves in a row go in one batch; and a network that comes and goes causes no busy loop.
     _ = state.wait(until: .after(seconds: Schedule.gathering)) { $0.isClosed ? true : nil }
   }
 }

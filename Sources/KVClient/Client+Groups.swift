@@ -41,7 +41,7 @@ extension Client {
     }
   }
 
-  /// Changes a group on the condition that it is still what was read; if somebody else was faster, it is read again.
+  /// Changes a group on the condition that it is still what was read; if others were faster, it is read again.
   /// `.conflict` if others were faster each time.
   package func updateGroup(
     _ id: String, change: UserGroupChange, options: Options, cancellation: Cancellation
@@ -70,7 +70,7 @@ extension Client {
     }
   }
 
-  /// How often somebody else may be faster than a change.
+  /// How often others may be faster than a change.
   private static let maxAttempts = 5
 
   private func changed(

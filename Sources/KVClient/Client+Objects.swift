@@ -38,7 +38,7 @@ extension Client {
     return try LocalObjectStore(self, type: chosen.type ?? .sync, tag: chosen.tag ?? options.tag)
   }
 
-  /// A custom store. It looks where the client's does, but for the options that are its own.
+  /// A custom store. It reads like the client's, except for its own options.
   private func customObjects(
     _ name: String, _ chosen: ChosenObjects
   ) throws(StoreError) -> any ObjectStore {

@@ -19,7 +19,7 @@ extension Client {
     if let active = try? session.current(), RecordID(active.id) == id {
       try session.adopt(user, token: nil, grant: grant)
     } else {
-      // With nothing else under way: what is sent and read goes on in the name of whoever began it.
+      // With nothing else under way: what is sent and read goes on for the user who began it.
       try operations.alone { () throws(StoreError) in
         if !isAdopting { try checkUnsent(before: id) }
         live?.stop()
@@ -30,7 +30,7 @@ extension Client {
     revive()
   }
 
-  /// Throws `.pending` if writes wait that are not this user's; nil: somebody's who does not exist yet.
+  /// Throws `.pending` if writes wait that are not this user's; nil: a user who does not exist yet.
   func checkUnsent(before user: RecordID?) throws(StoreError) {
     var unsent = 0
     try eachOwnStorage { (storage, owner) throws(StoreError) in
@@ -54,7 +54,7 @@ extension Client {
 
   /// Says for whom a tag's data is opened. Without a backend there are no users, and it is anybody's.
   ///
-  /// Throws `.conflict` if somebody else is logged in with a client of that tag.
+  /// Throws `.conflict` if another user is logged in with a client of that tag.
   func claim(_ storage: Storage, ofTag tag: String) throws(StoreError) {
     guard let session else { return }
     let user = try session.current().map { RecordID($0.id) }
@@ -69,7 +69,7 @@ extension Client {
   // MARK: Leaving
 
   /// With nothing else under way: what is read for a user who is gone must not end up in what was wiped.
-  /// The data goes before the session: should the process die in between, nobody else finds it.
+  /// The data is deleted before the session: should the process die in between, no other user finds it.
   /// `ending`: the token of the session, for the backend to end it as well; nil: there is none any more.
   func endSession(_ leaving: Leaving, ending token: String? = nil) throws(StoreError) {
     let session = try usersSession()
@@ -114,7 +114,7 @@ extension Client {
   }
 
   /// Runs `body` on the local data that belongs to this client's session: of its own tag, of the tags that it has
-  /// opened stores of, and of those where nobody else is logged in and the data is the user's.
+  /// opened stores of, and of those where no other user is logged in and the data is the user's.
   private func eachOwnStorage(
     _ body: (Storage, _ owner: RecordID?) throws(StoreError) -> Void
   ) throws(StoreError) {

@@ -2,7 +2,7 @@ package import KVBase
 package import KVJSON
 package import KVSync
 
-/// User-to-user streams: each user has a part of a stream, a substream, which he owns. `owner` nil is the active
+/// User-to-user streams: each user owns a part of a stream, a substream. `owner` nil is the active
 /// user.
 extension Client {
   package func streamACL(
@@ -33,7 +33,7 @@ extension Client {
     }
   }
 
-  /// A misspelt name would give nobody a right, and be found out late.
+  /// A misspelt name would give no right to any user, and be noticed late.
   private static func checkStreamACL(
     _ acl: JSONObject, allowsGroups: Bool
   ) throws(StoreError) {

@@ -16,7 +16,7 @@ extension Client {
     }
   }
 
-  /// Sets who is asked for the tokens of the backend's requests; nil: nobody. Throws `.unsupported` for a backend that
+  /// Sets the provider of the tokens of the backend's requests; nil removes it. Throws `.unsupported` for a backend that
   /// takes no tokens of others.
   package func setTokenProvider(_ provide: TokenProvider?) throws(StoreError) {
     let backend = try existing()
@@ -98,7 +98,7 @@ extension Client {
 
   // MARK: By the authorization server
 
-  /// The page on which somebody logs in, to be shown in a browser. `options`: `clientId`, `state`.
+  /// The page on which a user logs in, to be shown in a browser. `options`: `clientId`, `state`.
   package func loginPage(
     redirectURI: String, _ options: JSONObject
   ) throws(StoreError) -> String {
@@ -324,12 +324,12 @@ extension Client {
 
   func active() throws(StoreError) -> Session.User {
     guard let user = try usersSession().current() else {
-      throw StoreError(.noUser, "Nobody is logged in.")
+      throw StoreError(.noUser, "No user is logged in.")
     }
     return user
   }
 
-  /// Keeps what the backend says of the active user, unless somebody else is active by now.
+  /// Keeps what the backend says of the active user, unless another user is active by now.
   private func keep(_ user: Account, _ before: Session.User) throws(StoreError) {
     let session = try usersSession()
     guard let now = try session.current(), now.id.hasSameBytes(as: user.id),

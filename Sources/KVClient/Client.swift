@@ -113,7 +113,7 @@ package final class Client: Sendable {
       session.close()
       self.session = nil
     } else {
-      // Acts for whoever is logged in now; if that cannot be read, calls say so.
+      // Acts for the user who is logged in now; if that cannot be read, calls report it.
       _ = try? session.current()
       self.session = session
     }
@@ -194,8 +194,8 @@ package final class Client: Sendable {
     return store
   }
 
-  /// Gives in whose name is written to the backend: the active user's, or else nobody's where that is allowed, but for
-  /// what a user has left. Nil: nobody's.
+  /// Gives the user for whom is written to the backend: the active one, or none where that is allowed, except for
+  /// what a user has left. Nil: none.
   private func writer(
     _ local: Storage?
   ) -> @Sendable () throws(StoreError) -> String? {
@@ -204,7 +204,7 @@ package final class Client: Sendable {
       guard let session else { return nil }
       if let user = try session.current() { return user.id }
       guard acceptsAnyone, try local?.owner(former: try session.formerUser()) == nil else {
-        throw StoreError(.noUser, "Nobody is logged in.")
+        throw StoreError(.noUser, "No user is logged in.")
       }
       return nil
     }
@@ -341,7 +341,7 @@ package final class Client: Sendable {
     }
   }
 
-  /// Claims the local data for who is logged in, while nobody logs in or out. Throws `.misuse` if the client was closed.
+  /// Claims the local data for the user who is logged in, while no login or logout runs. Throws `.misuse` if the client was closed.
   private func keep(_ storage: Storage, ofTag tag: String) throws(StoreError) {
     try state.withLock { (state) throws(StoreError) in
       guard !state.isClosed else { throw StoreError(.misuse, "The client is closed.") }
@@ -395,7 +395,7 @@ package final class Client: Sendable {
   /// The local data of a tag, if the application has opened a store of it.
   func openStorage(_ tag: String) -> Storage? { state.withLock { $0.tags[tag]?.storage } }
 
-  /// Somebody has logged in: what waited for that is pushed and read, where that is wanted.
+  /// A user has logged in: what waited for that is pushed and read, where that is wanted.
   func revive() {
     autoPushes.revive()
     follows.receive(.revived)

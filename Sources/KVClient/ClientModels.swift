@@ -114,7 +114,7 @@ package struct ClientModels: Sendable {
       let changes = SchemaChanges(from: former, to: schema)
       let migrations = try migrations(from: former, changes, in: storage)
       if !changes.isAdditive || !migrations.isEmpty {
-        // Not the text itself: whoever comes after a crash sees that the indexes are to be made.
+        // Not the text itself: after a crash, the next client sees that the indexes are to be made.
         if try storage.setModelSchema(text + "\n", replacing: old, migrations) {
           migrated = former
         }

@@ -73,7 +73,7 @@ extension DataStore {
     try engine.createIndex(parsed.renamed(by: names))
   }
 
-  /// `.notFound` if there is none of this name.
+  /// `.notFound` if no index has this name.
   package func dropIndex(_ name: String) throws(StoreError) { try engine.dropIndex(name) }
 
   /// A JSON array: see kv_store_indexes.

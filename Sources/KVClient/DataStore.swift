@@ -5,7 +5,7 @@ package import KVSync
 
 /// A collection as the application sees it: an engine, with the options of the client and the store.
 ///
-/// Each operation takes the options of the call, whoever may stop it, and who watches it. Safe from any
+/// Each operation takes the options of the call, its cancellation, and its progress. Safe from any
 /// thread.
 package final class DataStore: Sendable {
   /// One call: its own options (nil: none), who may stop it, who watches it.
@@ -54,7 +54,7 @@ package final class DataStore: Sendable {
     var didSend: @Sendable (BackgroundEvent?) -> Void
     /// The backend refused the session.
     var didRefuse: @Sendable (StoreError) -> Void
-    /// What happens to conflicts where nobody says anything else.
+    /// The default strategy for conflicts.
     var conflicts: ConflictStrategy
     /// What the records of all collections are like.
     var layout: RecordLayout
@@ -98,8 +98,8 @@ package final class DataStore: Sendable {
   /// Whom an operation may ask: the backend as its options say, or always.
   enum Access { case read, write, sync }
 
-  /// Runs an operation with the options of the call, of the store and of the client. What stays local is nobody's
-  /// to stop, and costs nothing more than itself.
+  /// Runs an operation with the options of the call, of the store and of the client. What stays local cannot be
+  /// cancelled, and has no further cost.
   func perform<R>(
     _ operation: StaticString, as access: Access, _ run: Run,
     body: (CallOptions) throws(StoreError) -> R
@@ -193,7 +193,7 @@ package final class DataStore: Sendable {
     }
   }
 
-  /// Sets who is asked about conflicts; nil: nobody.
+  /// Sets the function that is asked about conflicts; nil removes it.
   package func setConflictHandler(_ handler: ConflictHandler?) {
     engine.setConflictHandler(handler)
   }
@@ -329,7 +329,7 @@ package final class DataStore: Sendable {
     return outcome
   }
 
-  /// `isAutomatic`: nobody asked for it.
+  /// `isAutomatic`: it was started by the option `pushAutomatically`.
   package func push(_ run: Run, isAutomatic: Bool = false) throws(StoreError) -> PushResult {
     let result = try publishing(
       "push", run: run, isAutomatic: isAutomatic, result: { $0.jsonObject }

@@ -37,7 +37,7 @@ struct KinveyBackend {
     configuration.sendsOriginalForms = try reader.bool("originalForms") ?? false
     if case .some(nil) = host { return nil }
     guard host != nil || configuration.instanceId != nil else {
-      // No default: who forgets it must not send what is theirs to somebody else.
+      // No default: if the option is forgotten, the data must not be sent to another app.
       throw StoreError(
         .invalid,
         "The option \"host\" is missing: the backend's address, or null for a local database.")

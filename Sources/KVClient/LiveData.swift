@@ -78,7 +78,7 @@ final class LiveData: Sendable {
     return LiveSubscription(feed, try feed.subscribe(to: topic, hears: hears, receive))
   }
 
-  /// Nobody is told anything any more when this returns.
+  /// No callback runs any more when this returns.
   func stop() { state.withLock { $0.parts?.feed }?.stop() }
 
   /// Seconds that closing waits for the backend to forget the registration.

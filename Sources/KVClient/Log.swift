@@ -34,7 +34,7 @@ package final class Log: Sendable {
   func measuring<R>(
     _ operation: StaticString, of collection: String? = nil, _ body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
-    // Put together only if somebody listens: this is on every path.
+    // Built only if the log has an observer: this is on every path.
     func name() -> String { collection.map { "\(operation) \($0)" } ?? "\(operation)" }
     do throws(StoreError) {
       let result = try body()

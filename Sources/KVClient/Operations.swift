@@ -6,10 +6,10 @@ internal import KVSync
 final class Operations: Sendable {
   private struct State {
     var running: [ObjectIdentifier: Cancellation] = [:]
-    /// Somebody runs alone, or waits for it: nothing begins.
+    /// An operation runs alone, or waits for that: nothing begins.
     var isExclusive = false
     var isClosed = false
-    /// How often somebody ran alone.
+    /// How often an operation ran alone.
     var turns = 0
   }
 
@@ -17,7 +17,7 @@ final class Operations: Sendable {
 
   /// Runs an operation under a cancellation of its own, which also follows the caller's.
   ///
-  /// Waits while somebody runs alone. Throws `.misuse` once the client is closed.
+  /// Waits while an operation runs alone. Throws `.misuse` once the client is closed.
   func run<R>(
     _ cancellation: Cancellation, _ body: (Cancellation) throws(StoreError) -> R
   ) throws(StoreError) -> R {
@@ -39,7 +39,7 @@ final class Operations: Sendable {
     }
   }
 
-  /// Leaves an operation for as long as `body` runs: nobody waits for its end meanwhile. If it was to end,
+  /// Leaves an operation for as long as `body` runs: no other operation waits for its end meanwhile. If it was to end,
   /// it is cancelled when it goes on.
   func outside<R>(
     _ own: Cancellation, _ body: () throws(StoreError) -> R

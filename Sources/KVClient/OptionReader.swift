@@ -2,7 +2,7 @@ internal import KVJSON
 internal import KVQuery
 internal import KVSync
 
-/// Reads an options object key by key; what nobody asked for at the end is an unknown option.
+/// Reads an options object key by key; a key that was not read by the end is an unknown option.
 ///
 /// Every error is `.invalid` and names the key.
 struct OptionReader {

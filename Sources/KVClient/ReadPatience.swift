@@ -1,10 +1,10 @@
 internal import KVBase
 internal import KVSync
 
-/// Gives a read twice the time after each in which something came and did not end: whoever reads again and again from
-/// the start would never get to the end.
+/// Doubles the time for a read after each one that received something and did not end: reading again and again from
+/// the start would never reach the end.
 final class ReadPatience: Sendable {
-  /// Seconds, unless somebody says otherwise; and the most it becomes.
+  /// The default in seconds, and the most that it becomes.
   private static let (usual, longest) = (60.0, 3600.0)
 
   private let factor = Monitor(1.0)

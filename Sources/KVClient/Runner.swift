@@ -38,10 +38,10 @@ package final class Runner: Sendable {
     }
     guard isOpen else { throw StoreError(.misuse, "The client is closed.") }
     guard needsThread, !start() else { return }
-    // No thread: if others run they will take it; else nobody would.
+    // No thread: if others run they will take it; else it would stay.
     let isTaken = state.withLockNotifyingAll { state -> Bool in
       state.threads -= 1
-      // The only one there is: with a thread or another before it, somebody would have taken it.
+      // The only one there is: with a thread, or another job before it, it would have been taken.
       return state.threads > 0 || state.queue.popFirst() == nil
     }
     if !isTaken { throw StoreError(.internal, "No thread could be started.") }

@@ -33,7 +33,7 @@ final class Renewal: SessionRenewal {
     guard user.token == refused else { return true }
     guard user.grant?.refreshToken != nil else { return false }
     return try turn.taking(call) { () throws(StoreError) in
-      // Somebody else may have been faster, or have logged out.
+      // Another thread may have been faster, or the user may have logged out.
       guard let user = try session.current() else { return false }
       guard user.token == refused, let grant = user.grant else { return user.token != refused }
       return try renew(user, grant, call: call)
@@ -55,7 +55,7 @@ final class Renewal: SessionRenewal {
       return true
     } catch {
       guard error.kind == .unauthorized || error.kind == .notFound else { throw error }
-      // Over: nobody is logged in. The data and what waits to be sent stay.
+      // Over: no user is logged in. The data and the waiting writes stay.
       try session.clear()
       ended(error)
       return false

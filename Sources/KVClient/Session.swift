@@ -7,8 +7,8 @@ internal import KVSync
 ///
 /// It is read anew each time: another process of the same application may have logged in or out. Only what the text
 /// says is remembered, as long as it stays the same: each call to the backend asks several times. A client acts for one
-/// user, from the first that it finds here to its own login or logout; if somebody else is logged in by then, it acts
-/// for nobody.
+/// user, from the first that it finds here to its own login or logout; if another user is logged in by then, it acts
+/// for none.
 final class Session: Sendable {
   /// A user and the proof of the session.
   struct User: Sendable {
@@ -51,7 +51,7 @@ final class Session: Sendable {
     }
   }
 
-  /// For whom the client acts, logged in or not; nil: for nobody yet.
+  /// The user for whom the client acts, logged in or not; nil: none yet.
   var actor: RecordID? { state.withLock { $0.actor } }
 
   /// The user who is logged in with clients of another tag.
@@ -108,8 +108,8 @@ final class Session: Sendable {
       ["id": .string(user.id), "token": .string(user.token), "user": .object(user.json)], grant)
   }
 
-  /// Ends the session. The client goes on to act for its user, whose data is there: nobody else's login passes for
-  /// theirs. `ending`: its token, for the backend to end it when it can be reached.
+  /// Ends the session. The client goes on to act for its user, whose data is there: another user's login does not
+  /// count for it. `ending`: its token, for the backend to end it when it can be reached.
   func clear(ending token: String? = nil) throws(StoreError) { try store.clearUser(ending: token) }
 
   /// The tokens of sessions that have ended here, and perhaps not on the backend.
@@ -118,7 +118,7 @@ final class Session: Sendable {
   /// The backend has ended the session of a token.
   func forget(ending token: String) throws(StoreError) { try store.forget(ending: token) }
 
-  /// The data of the user has gone: whoever logs in next may be anybody.
+  /// The data of the user is deleted: any user may log in next.
   func forgetActor() { state.withLock { $0.actor = nil } }
 
   private func save(_ session: JSONObject, _ grant: Grant?) throws(StoreError) {

@@ -11,7 +11,7 @@ package struct Sharing: Sendable {
   /// The flags that are named.
   private var flags: [String] = []
 
-  /// `.invalid` for anything else in it, or if nobody is named.
+  /// `.invalid` for anything else in it, or if no user or group is named.
   package init(_ acl: JSONObject) throws(StoreError) {
     for member in acl.members {
       switch member.name {
@@ -37,7 +37,7 @@ package struct Sharing: Sendable {
       }
     }
     guard !lists.isEmpty || !flags.isEmpty else {
-      throw StoreError(.invalid, "The access list names nobody.")
+      throw StoreError(.invalid, "The access list names no user and no group.")
     }
   }
 
@@ -74,7 +74,7 @@ package struct Sharing: Sendable {
 }
 
 extension DataStore {
-  /// Changes the rights in one entity by an update of `Sharing`, and never replaces what somebody else has changed.
+  /// Changes the rights in one entity by an update of `Sharing`, and never replaces what others have changed.
   /// `.notFound` if there is no such entity where the store writes.
   package func share(
     _ id: String, _ rights: JSONValue, run: Run, early: () -> Void = {}

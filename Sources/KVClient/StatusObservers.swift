@@ -69,7 +69,7 @@ final class StatusObservers: Sendable {
   }
 }
 
-/// Somebody who is told of changes of the status until it is ended.
+/// An observer of the status, until it is ended.
 package final class StatusObserver: Sendable {
   private let observers: StatusObservers
 

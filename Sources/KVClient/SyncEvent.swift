@@ -8,7 +8,7 @@ package enum SyncEvent: Sendable {
     package var number: Int
     package var operation: String
     package var collection: String
-    /// Whether nobody asked for it but the option `pushAutomatically`.
+    /// Whether it was started by the option `pushAutomatically`.
     package var isAutomatic: Bool
   }
 

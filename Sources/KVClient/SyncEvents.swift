@@ -4,8 +4,8 @@ package import KVSync
 
 /// Publishes what happens while a client synchronises to those who listen. Safe from any thread.
 package final class SyncEvents: Sendable {
-  /// Listens until it is let go of or told to end. Nothing is heard after `end` has returned, but for what
-  /// another thread is telling at that moment.
+  /// Listens until it is released or ended. Nothing is delivered after `end` has returned, except what
+  /// another thread is delivering at that moment.
   package final class Listener: Sendable {
     fileprivate let handler: @Sendable (SyncEvent) -> Void
     private let events: SyncEvents

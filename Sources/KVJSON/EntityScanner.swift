@@ -4,7 +4,7 @@ internal import KVBase
 ///
 /// An entity is a JSON object. If it has an id, that is what the format demands: of a text, that it is not empty and
 /// without NUL. The permissions and what the version stands in, if there, are objects; none of the format's members
-/// may come twice. Null is none of these: leave the member out instead.
+/// may come twice. Null is not allowed for these: leave the member out instead.
 ///
 /// What an application or a client hands over has to be more than that, since readers would take it for different
 /// things: numbers are in the range of 64-bit floating point, and no object in it has a member twice. That is asked for

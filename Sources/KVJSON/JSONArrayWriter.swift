@@ -12,7 +12,7 @@ package struct JSONArrayWriter {
     text += json
   }
 
-  /// The same for an element whose size somebody else decides; nil: null. Throws `failure` if there is no memory.
+  /// The same for an element whose size comes from outside; nil: null. Throws `failure` if there is no memory.
   package mutating func add<E: Error>(
     json: UnsafeRawBufferPointer?, or failure: @autoclosure () -> E
   ) throws(E) {

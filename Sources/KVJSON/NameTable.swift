@@ -57,7 +57,7 @@ package final class NameTable: @unchecked Sendable {
   /// The names in their order, as long as this lives.
   package var first: UnsafePointer<kv_member_name>? { table.pointee.names }
 
-  /// The number of the name that is at `range` in a text, between its quotes; nil if it is none of these.
+  /// The number of the name that is at `range` in a text, between its quotes; nil if it is not in the table.
   package func index(of range: Range<Int>, in scanner: ByteScanner) -> Int? {
     guard scanner.hasEscapes(range) else {
       return index(scanner.base + range.lowerBound, range.count)

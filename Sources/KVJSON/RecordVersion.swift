@@ -22,7 +22,7 @@ package enum VersionOrder: Sendable, Equatable, BitwiseCopyable {
   case text
   /// Ordered as integers of any size.
   case integer
-  /// Nobody knows: two versions are the same, or they differ.
+  /// Not known: two versions are the same, or they differ.
   case unordered
 
   /// Whether a version is known to be older than another one.

@@ -9,7 +9,7 @@ final class RepeatedMembers {
   private var slots: UnsafeMutablePointer<UInt64>
   private var capacity = RepeatedMembers.leastCapacity
   private var count = 0
-  /// How many slots were looked at in vain: too many if somebody has chosen names that meet.
+  /// How many slots were looked at in vain: too many if an attacker has chosen names that collide.
   private var collisions = 0
   /// How many objects there were.
   private var objects: UInt64 = 0
@@ -76,7 +76,7 @@ final class RepeatedMembers {
     return true
   }
 
-  /// False if the table is no help: somebody has chosen names that meet.
+  /// False if the table is no help: the names were chosen to collide.
   @inline(never)
   private func grow() -> Bool {
     let (old, size) = (slots, capacity)

@@ -9,7 +9,7 @@ package final class KinveyAuthorization: Authorization {
 
   package init(_ service: KinveyService) { self.service = service }
 
-  /// The page on which somebody logs in; it ends at `redirectURI` with `code` and `state` in its query.
+  /// The page on which a user logs in; it ends at `redirectURI` with `code` and `state` in its query.
   /// `clientId` nil: the app key.
   package func page(redirectURI: String, clientId: String?, state: String?) -> String {
     var items = [

@@ -8,7 +8,7 @@ package struct KinveyConfiguration: Sendable {
   package var authHost: String?
   package var appKey: String
   package var appSecret: String
-  /// Used in place of the app's secret while nobody is logged in.
+  /// Used in place of the app's secret while no user is logged in.
   package var masterSecret: String?
   package var apiVersion: Int
   package var clientAppVersion: String?

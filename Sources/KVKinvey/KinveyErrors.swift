@@ -21,7 +21,7 @@ enum KinveyErrors {
     }
   }
 
-  /// `words`: of an error in the backend's form; nil: it is none, and somebody else's.
+  /// `words`: of an error in the backend's form; nil: the error is not the backend's.
   private static func error(
     _ head: HTTPHead, _ words: JSONObject?, hiding secrets: [String]
   ) -> StoreError {

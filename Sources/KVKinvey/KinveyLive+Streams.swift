@@ -71,7 +71,7 @@ extension KinveyLive: UserStreams {
     _ message: [UInt8], on channel: String, as registration: LiveRegistration, _ call: Call
   ) throws(StoreError) -> StoreError? {
     guard case .session(let token) = try service.userCredentials() else {
-      throw StoreError(.noUser, "Nobody is logged in.")
+      throw StoreError(.noUser, "No user is logged in.")
     }
     let rights = try LiveRights(registration)
     let names = [rights.publishKey, rights.subscribeKey, "0", channel, "0"]

@@ -28,7 +28,7 @@ package final class KinveyLive: LiveRemote {
   package func register(
     _ userId: String?, device: String, call: Call
   ) throws(StoreError) -> LiveRegistration {
-    guard let userId else { throw StoreError(.noUser, "Nobody is logged in.") }
+    guard let userId else { throw StoreError(.noUser, "No user is logged in.") }
     let url = service.endpoint.url(.users, [userId, "register-realtime"])
     let answer = try service.exchange(
       "POST", url, body: Self.body(device), as: try service.userCredentials(), call: call)
@@ -51,7 +51,7 @@ package final class KinveyLive: LiveRemote {
     _ registration: LiveRegistration, token: String?, call: Call
   ) throws(StoreError) {
     guard let userId = registration.userId, let token else {
-      throw StoreError(.noUser, "Nobody is logged in.")
+      throw StoreError(.noUser, "No user is logged in.")
     }
     let url = service.endpoint.url(.users, [userId, "unregister-realtime"])
     let body = Self.body(registration.device)
@@ -113,7 +113,7 @@ package final class KinveyLive: LiveRemote {
     var items: [KinveyEndpoint.QueryItem] = [.init("channel-group", rights.group)]
     items += position?.items ?? [.init("tt", "0")]
     guard case .session(let token) = try service.userCredentials() else {
-      throw StoreError(.noUser, "Nobody is logged in.")
+      throw StoreError(.noUser, "No user is logged in.")
     }
     items += [
       .init("uuid", registration.device), .init("heartbeat", "300"),
@@ -150,7 +150,7 @@ package final class KinveyLive: LiveRemote {
     token: String? = nil, body: [UInt8]? = nil, call: Call
   ) throws(StoreError) -> HTTPResponse {
     var items = items
-    // Nothing of the backend's own headers: this may be somebody else's host.
+    // None of the backend's own headers: this may be a foreign host.
     var headers = [
       HTTPHeader("Accept", "application/json"),
       HTTPHeader("User-Agent", "libkvstore/\(service.configuration.version)"),

@@ -52,7 +52,7 @@ extension JSONValue {
 }
 
 extension Call {
-  /// Whether nobody waits for it any more: its deadline has passed, or it was cancelled.
+  /// Whether it has no waiter any more: its deadline has passed, or it was cancelled.
   fileprivate var hasEnded: Bool { deadline.hasPassed || cancellation.isCancelled }
 
   fileprivate func checkEnd() throws(StoreError) {

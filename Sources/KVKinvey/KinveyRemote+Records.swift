@@ -41,7 +41,7 @@ extension KinveyRemote {
       lacksDamaged: splitter.hasStrings)
   }
 
-  /// kvstored then puts the id of a damaged entity, a string, where the entity would stand, so that nobody takes it for deleted.
+  /// kvstored then puts the id of a damaged entity, a string, where the entity would stand, so that it is not taken for deleted.
   /// Other backends do not know the header.
   private static let namesDamaged = HTTPHeader("X-Kvstored-Damaged", "named")
 

@@ -6,7 +6,7 @@ internal import KVTransport
 
 /// Kinvey's data operations: see `Remote`.
 ///
-/// Reads fall back to the application's credentials while nobody is logged in; writes fail with `noUser`
+/// Reads fall back to the application's credentials while no user is logged in; writes fail with `noUser`
 /// then.
 package final class KinveyRemote: IDPagedRemote {
   let service: KinveyService
@@ -41,7 +41,7 @@ package final class KinveyRemote: IDPagedRemote {
   ) throws(StoreError) -> ReadAnswer {
     let url = service.endpoint.url(.data, [collection], query: items(of: query))
     let answer = try records(url, isCollated: !query.isRemote, call, receive: receive)
-    // Whoever asks for certain ids wants to know what there is of these.
+    // A query for certain ids wants to know which of them exist.
     if answer.lacksDamaged, query.namedIDs != nil {
       throw StoreError(.server, "The backend's copy of a requested entity is damaged.")
     }

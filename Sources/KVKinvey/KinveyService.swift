@@ -3,7 +3,7 @@ internal import KVJSON
 package import KVSync
 package import KVTransport
 
-/// Returns the session token of the user who is active now; nil while nobody is. Called once for each
+/// Returns the session token of the active user; nil while there is none. Called once for each
 /// operation, on the operation's thread.
 package typealias KinveySession = @Sendable () throws(StoreError) -> String?
 
@@ -45,7 +45,7 @@ package final class KinveyService: Sendable {
   /// The credentials of what needs a user: its own, or else the master secret; fails with `noUser` before anything is sent.
   func userCredentials() throws(StoreError) -> KinveyCredentials {
     if let token = try session() { return .session(token: token) }
-    guard let masterCredentials else { throw StoreError(.noUser, "Nobody is logged in.") }
+    guard let masterCredentials else { throw StoreError(.noUser, "No user is logged in.") }
     return masterCredentials
   }
 

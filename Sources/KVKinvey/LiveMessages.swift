@@ -32,7 +32,7 @@ struct LiveMessages {
     }
   }
 
-  /// A message; nil for what is none of ours. A message that there is no memory to read is an error: it would be lost.
+  /// A message; nil for anything else. A message that there is no memory to read is an error: it would be lost.
   private func ifMessage(_ bytes: [UInt8]) throws(JSONError) -> LiveMessage? {
     do throws(JSONError) { return try message(bytes) } catch {
       guard error.reason == .noMemory else { return nil }
@@ -98,7 +98,7 @@ struct LiveChannel {
   let kind: Kind
   let topic: LiveTopic
 
-  /// Nil: it is none of this app, or of another user. `userId` nil: of nobody.
+  /// Nil: it is of another app or user. `userId` nil: there is no user.
   init?(_ channel: String, appKey: String, userId: String? = nil) {
     guard var rest = channel.dropping(prefix: "\(appKey).") else { return nil }
     if let substream = rest.dropping(prefix: "s-") {

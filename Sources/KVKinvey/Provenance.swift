@@ -3,14 +3,14 @@ internal import KVJSON
 internal import KVSync
 internal import KVTransport
 
-/// Tells the backend's own answers from those of somebody in between: the login page of a network, a proxy, a load
+/// Distinguishes the backend's own answers from those of something in between: the login page of a network, a proxy, a load
 /// balancer.
 ///
 /// An answer is the backend's if it has the documented form. Where a form says too little – an empty body – the
 /// headers count that the backend sends with every answer. Only the backend's answers are a success or a refusal.
 /// All others are errors whose `isFromStranger` is true: as good as a connection that broke.
 enum Provenance {
-  /// Whether the answer has a header that the backend sends with every answer, and nobody else does.
+  /// Whether the answer has a header that only the backend sends, with every answer.
   static func isMarked(_ head: HTTPHead) -> Bool {
     head["X-Kinvey-Request-Id"] != nil || head["X-Kinvey-API-Version"] != nil
   }

@@ -23,7 +23,7 @@ package struct Connection: ~Copyable {
     case writing
     /// For reading.
     case reading
-    /// For reading, by somebody who knows that nobody can change it: not even locks are taken.
+    /// For reading a file that is known never to change: not even locks are taken.
     case immutable
   }
 
@@ -124,7 +124,7 @@ package struct Connection: ~Copyable {
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// Whether the system lets nobody write to the file.
+  /// Whether the system allows no writes to the file.
   var isReadOnly: Bool { sqlite3_db_readonly(raw, "main") == 1 }
 
   deinit {
@@ -268,8 +268,8 @@ package struct Connection: ~Copyable {
     }
   }
 
-  /// Copies the log into the file as far as readers allow, without waiting for anybody. `truncating`: gives the space of
-  /// the log back, if nobody reads.
+  /// Copies the log into the file as far as readers allow, without waiting. `truncating`: gives the space of
+  /// the log back, if there are no readers.
   func checkpoint(truncating: Bool = false) throws(SQLiteError) {
     let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
     let timeout = history.busyTimeout
@@ -303,7 +303,7 @@ package struct Connection: ~Copyable {
       }, Unmanaged.passUnretained(history).toOpaque())
   }
 
-  /// Throws if the file is not where it was opened any more: what is written to it then, nobody will find. The system is asked
+  /// Throws if the file is not where it was opened any more: what is written to it then would be lost. The system is asked
   /// every 5 milliseconds at the most.
   private func checkFile() throws(SQLiteError) {
     let now = monotonicNanoseconds()
@@ -386,7 +386,7 @@ private final class History {
 
 /// A connection in an object of its own, so that it can wait in a list.
 ///
-/// `@unchecked Sendable`: whoever took it out of the list is the only one to use it.
+/// `@unchecked Sendable`: only the thread that took it out of the list uses it.
 final class PooledConnection: @unchecked Sendable {
   let connection: Connection
   init(_ connection: consuming Connection) { self.connection = connection }

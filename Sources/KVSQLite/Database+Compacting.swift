@@ -15,7 +15,7 @@ extension Database {
   /// files and puts that into the log: if there is no room for both it fails with `.full`. Whatever it fails with, the data is as
   /// it was.
   ///
-  /// While another process writes, or somebody reads an older state, it waits until the budget is exhausted: then it fails with
+  /// While another process writes, or a reader uses an older state, it waits until the budget is exhausted: then it fails with
   /// `.busy`, or `.interrupted` if it was cancelled.
   package func compact(
     within budget: WorkBudget, _ prepare: (borrowing Connection) throws(SQLiteError) -> Void

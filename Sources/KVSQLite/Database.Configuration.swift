@@ -14,7 +14,7 @@ extension Database {
     package var busyTimeout: Int32 = 10_000
     /// Page cache of the writer in KiB; readers have the same.
     package var cacheKiB: Int32 = 4096
-    /// How long the lock that readers share may be held while nobody reads, in milliseconds: see `SharedReadLock`. 0: it is not used.
+    /// How long the lock that readers share may be held without readers, in milliseconds: see `SharedReadLock`. 0: it is not used.
     package var sharedReadLockMilliseconds = 10
 
     /// Statements that make the triggers which the file may have, by what its tables say. A file with any other one is

@@ -9,7 +9,7 @@ package final class Database: Sendable {
   package let configuration: Configuration
   /// Nil: the file can only be read.
   let writer: Writer?
-  /// Whether somebody of this process writes the file anew.
+  /// Whether a thread of this process writes the file anew.
   let isCompacting = Monitor(false)
   let readers: ReaderPool
   private let generation = ProcessGeneration.current
@@ -37,7 +37,7 @@ package final class Database: Sendable {
   /// Runs `body` in a write transaction; its result comes when the commit is on disk.
   ///
   /// Calls that come while another one commits share the next commit. If `body` throws, its changes
-  /// are undone and nobody else's; when the commit itself fails, everybody in it gets that error.
+  /// are undone and no others; when the commit itself fails, all calls in it get that error.
   /// `body` may run on another thread, while this one waits, and must not call `write` itself.
   ///
   /// `durably` false: the commit need not survive a power failure, so it does not wait for the disk, unless
@@ -75,7 +75,7 @@ package final class Database: Sendable {
 
   static let readOnly = SQLiteError(.readOnly, "The database file is read-only.")
 
-  /// Gives the space of the log back to the disk; `.busy` if somebody reads.
+  /// Gives the space of the log back to the disk; `.busy` if there are readers.
   func truncateLog() throws(SQLiteError) {
     try withReader { (connection: borrowing Connection) throws(SQLiteError) in
       readers.endSharedLock()
@@ -155,7 +155,7 @@ package final class Database: Sendable {
 
   /// Begins to read one state of the data by two connections, for two threads; nil if others commit all the time.
   package func sameSnapshots() throws(SQLiteError) -> (Snapshot, Snapshot)? {
-    // Nobody has committed between its two questions, so both snapshots, which were made in between, are of one state.
+    // There was no commit between its two questions, so both snapshots, which were made in between, are of one state.
     try withReader { (witness: borrowing Connection) throws(SQLiteError) in
       for _ in 0..<3 {
         let before = try witness.integer("PRAGMA data_version")

@@ -35,7 +35,7 @@ package enum DatabaseCopy {
     }
   }
 
-  /// Begins to read all of them. Nobody writes to any of them in between.
+  /// Begins to read all of them. There are no writes to any of them in between.
   private static func snapshots(
     of files: [File], _ vault: Vault?
   ) throws(SQLiteError) -> [PooledConnection] {

@@ -108,7 +108,7 @@ enum DatabaseFile {
     guard access("\(path[..<slash])/.", R_OK | X_OK) == 0 else { throw failure("use", path) }
   }
 
-  /// Whether nobody can write to a file, nor make a log or locks beside it: it lies on a medium that is mounted for reading
+  /// Whether a file, its log and its locks cannot be written: it lies on a medium that is mounted for reading
   /// only, for instance. A log that is there all the same has to be read, which needs locks.
   static func isImmutable(_ path: String) -> Bool {
     guard access(path, W_OK) != 0, access(parent(of: path), W_OK) != 0 else { return false }

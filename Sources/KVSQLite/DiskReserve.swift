@@ -12,7 +12,7 @@ struct DiskReserve: Sendable {
 
   init(of database: String) { path = database + "-reserve" }
 
-  /// Bytes that are free for us on a path's file system; nil if nobody can tell.
+  /// Bytes that are free for us on a path's file system; nil if that is not known.
   static func freeSpace(at path: String) -> Int64? {
     var system = statvfs()
     guard statvfs(path, &system) == 0 else { return nil }

@@ -1,12 +1,12 @@
 internal import KVBase
 internal import Synchronization
 
-/// Connections that nobody uses at the moment.
+/// Idle connections.
 ///
 /// One waits in a slot of its own, which is exchanged without a lock: a thread that reads again and again finds its connection
 /// there. The others wait in a list.
 ///
-/// `@unchecked Sendable`: atomics are, except those of pointers; whoever takes this one out owns what it points to.
+/// `@unchecked Sendable`: atomics are, except those of pointers; the thread that takes this one out owns what it points to.
 final class IdleConnections: @unchecked Sendable {
   /// How many are kept in the list; each may hold a page cache.
   private static let limit = 8

@@ -2,7 +2,7 @@ package import KVJSON
 package import KVQuery
 
 /// The table of one index and the triggers that keep it up, in the transaction of every change of an entity,
-/// whoever makes it.
+/// whichever connection makes it.
 ///
 /// An ordered index is a table that consists of its own key and nothing else, `(k0, k1…, n)`: what SQLite's
 /// own indexes are, except that an entity may have several rows and that it can be filled little by little. Words

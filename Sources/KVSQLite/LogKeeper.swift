@@ -1,7 +1,7 @@
 internal import CSQLite
 
 /// Writes the log of a database back into its file before it grows too long. Belongs to the connection that writes,
-/// and is used by whoever uses that.
+/// and is used by the same thread.
 ///
 /// Usually that is done every 16 MB rather than every 4, SQLite's default: of the pages that a bulk load touches again and
 /// again, one copy goes into the file instead of four. But a commit that makes the log's file longer and waits for the disk

@@ -5,8 +5,8 @@ internal import Synchronization
 /// What of a query runs natively inside SQL: `kv_match(body, ?)` is 1 or 0, `kv_sort_key(body, ?)` a blob
 /// that sorts as bytes do.
 ///
-/// `kv_match(body, ?, checksum)` is 1 for a damaged body as well: whether it matches nobody can tell, and whoever reads it
-/// comes upon it.
+/// `kv_match(body, ?, checksum)` is 1 for a damaged body as well: whether it matches cannot be told, and reading it
+/// reports the damage.
 ///
 /// The parameter travels as an SQLite pointer: SQL text can neither make one nor look into it. It runs
 /// on the thread that steps the statement.

@@ -23,7 +23,7 @@ package struct SQL: Sendable {
     }
   }
 
-  // Names of tables and columns, all of them ours: no two such texts are equal but for the same bytes.
+  // Names of tables and columns, all of them ours: two such texts are equal only if their bytes are.
   private static let shared = Monitor(RecentCache<String, SQL>(capacity: 512))
   private static let next = Atomic<Int>(0)
 }

@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// A read locks a mark of the log when it begins and unlocks it when it ends: two calls to the system, a third of what a find by id
 /// takes. SQLite counts the locks of one process and asks the system only for the first and the last. So while one read
-/// follows another and nobody commits, an idle connection stays in a read transaction. That changes nothing for the others:
+/// follows another without a commit in between, an idle connection stays in a read transaction. That changes nothing for the others:
 /// each has a snapshot of its own, of the newest state; after a commit they use another mark, and ask the system.
 ///
 /// While the lock is held, the log cannot be begun anew. So it ends before its own process writes, checkpoints or compacts, as soon as
@@ -21,7 +21,7 @@ final class SharedReadLock: Sendable {
     /// What the log was like at the last look, and when that was, in nanoseconds.
     var log: kv_sqlite_log_state?
     var lastLook: Int64 = 0
-    /// Ends the lock when nobody reads any more. Started when the lock is taken for the first time.
+    /// Ends the lock when there are no more readers. Started when the lock is taken for the first time.
     var watch: Worker?
     var isStopped = false
   }
@@ -33,8 +33,8 @@ final class SharedReadLock: Sendable {
   private let isHeld = Atomic(false)
   private let state = Monitor(State())
 
-  /// `idle`: where the connection that held the lock waits afterwards. `milliseconds`: how long the lock may be held while nobody
-  /// reads; up to twice that in fact.
+  /// `idle`: where the connection that held the lock waits afterwards. `milliseconds`: how long the lock may be held without
+  /// readers; up to twice that in fact.
   init(_ idle: IdleConnections, milliseconds: Int) {
     self.idle = idle
     longestPause = Int64(milliseconds) * 1_000_000
@@ -124,7 +124,7 @@ final class SharedReadLock: Sendable {
 }
 
 extension kv_sqlite_log_state {
-  /// Whether nobody has committed, or copied the log into the file, between the two.
+  /// Whether there was no commit, and no copying of the log into the file, between the two.
   fileprivate func isSame(_ other: Self) -> Bool {
     commits == other.commits && salt == other.salt && pages == other.pages && copied == other.copied
   }

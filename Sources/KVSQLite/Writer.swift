@@ -4,8 +4,8 @@ internal import KVBase
 
 /// The connection that writes, and the queue of those who want to.
 ///
-/// Whoever finds it free leads: it runs its body in a transaction of its own. Whoever comes
-/// meanwhile queues and sleeps. When the leader has committed it hands the lead to the first in the
+/// A thread that finds it free leads: it runs its body in a transaction of its own. Threads that come
+/// meanwhile queue and sleep. When the leader has committed it hands the lead to the first in the
 /// queue, who runs the bodies of all that wait in one transaction and commits once for them:
 ///
 ///     A  ├ BEGIN a COMMIT ┤ done
@@ -17,7 +17,7 @@ internal import KVBase
 /// failure undoes nothing but its own changes. If all bodies of a group can be repeated they run without: when one fails,
 /// all is undone and they run once more, in savepoints. Those who have just been served
 /// tend to come back at once: the next leader gives them a moment, up to half the time of the last
-/// group, so that groups do not fall apart into small ones. Whoever is alone waits for nobody.
+/// group, so that groups do not fall apart into small ones. A single thread does not wait.
 final class Writer: Sendable {
   /// How many bodies share a commit at the most, so that the first one's wait has a bound.
   private static let maxGroupSize = 256
@@ -26,7 +26,7 @@ final class Writer: Sendable {
 
   private struct State {
     var pooled: PooledConnection?
-    /// Nobody new is let in; those in the queue still have their turn.
+    /// No new thread is admitted; those in the queue still have their turn.
     var isClosing = false
     /// The thread that leads; nil: the writer is free, and then the queue is empty.
     var leader: pthread_t?
@@ -41,7 +41,7 @@ final class Writer: Sendable {
   }
 
   private let state: Monitor<State>
-  /// Where the leader waits for others: apart, so that who comes wakes the leader and nobody else.
+  /// Where the leader waits for others: separate, so that a new thread wakes only the leader.
   private let gathering = Monitor(())
   /// What a commit waits for that is to be durable.
   private let durability: Database.Durability
@@ -64,7 +64,7 @@ final class Writer: Sendable {
     }
   }
 
-  /// Runs `body` while nobody else of this process writes, outside of a transaction: for what makes its own, or cannot run
+  /// Runs `body` while no other thread of this process writes, outside of a transaction: for what makes its own, or cannot run
   /// inside of one.
   func withConnection<R>(
     _ body: (borrowing Connection) throws(SQLiteError) -> R
@@ -77,7 +77,7 @@ final class Writer: Sendable {
     }
   }
 
-  /// Takes the lead if nobody has it.
+  /// Takes the lead if it is free.
   private func enter() throws(SQLiteError) -> Entry {
     let me = pthread_self()
     return try state.withLock { (state) throws(SQLiteError) in
@@ -141,7 +141,7 @@ final class Writer: Sendable {
 
   private func enqueue(_ job: Job) {
     let wakesLeader = state.withLock { state in
-      // The leader may have left since we looked: then nobody would ever promote us.
+      // The leader may have left since we looked: then we would never be promoted.
       if state.leader == nil {
         state.leader = job.thread
         job.promote()
@@ -248,7 +248,7 @@ private final class Job: @unchecked Sendable {
   struct Kind {
     var isDurable = false
     var isRepeatable = false
-    /// Outside of a transaction, with nobody else.
+    /// Outside of a transaction, alone.
     var isAlone = false
   }
 

@@ -39,7 +39,7 @@ package enum Command {
     if let address = server.metricsAddress {
       output("kvstored answers /metrics on http://\(address)\n")
     }
-    // The last step: whoever waits for this line finds everything ready.
+    // The last step: a script that waits for this line finds everything ready.
     output("kvstored listening on \(server.url)\n")
     let log = Log(configuration.logLevel)
     let location = configuration.storage == nil ? configuration.data : "PostgreSQL"

@@ -6,7 +6,7 @@ internal import KVServerLogic
 
 /// A running server. Safe from any thread.
 package final class Server: Sendable {
-  /// Why a server cannot start: one sentence for whoever starts it.
+  /// Why a server cannot start: one sentence for the operator.
   package struct Failure: Error, CustomStringConvertible {
     package var description: String
     /// Whether another server uses the data.

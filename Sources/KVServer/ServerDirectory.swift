@@ -44,7 +44,7 @@ struct ServerDirectory: ~Copyable {
         failure.isInUse = true
         throw failure
       }
-      // Whoever held the lock before may have removed the file: then it locks out nobody.
+      // The former holder of the lock may have removed the file: then it locks out no other process.
       if isLinked(descriptor) { return descriptor }
       close(descriptor)
     }

@@ -2,7 +2,7 @@ internal import Glibc
 internal import KVBase
 
 /// Tells systemd how the server is: the protocol of sd_notify(3), datagrams to a socket that the environment names. Does
-/// nothing where nobody asked for it.
+/// nothing where the environment does not ask for it.
 struct ServiceManager: Sendable {
   private let path: String?
 

@@ -45,7 +45,7 @@ final class BodyStream: @unchecked Sendable {
     self.budget = budget
   }
 
-  /// Whether the connection waits for a piece. Nobody but who makes it ends that.
+  /// Whether the connection waits for a piece. Only the maker of the piece ends that.
   var isSuspended: Bool { state.withLock { $0.isSuspended } }
 
   /// Fills `buffer`; what libmicrohttpd expects of a content reader.

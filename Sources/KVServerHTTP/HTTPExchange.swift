@@ -213,7 +213,7 @@ final class HTTPExchange: Reply, @unchecked Sendable {
 
   private func queue(_ response: Response, closing: Bool = false) -> MHD_Result {
     status = response.status
-    // Whoever reads the answer slowly must not keep the memory of the body.
+    // A client that reads the answer slowly must not keep the memory of the body.
     if received > 0 { request?.body = Payload() }
     peer?.mustAct(within: server.limits.responseSeconds)
     guard let raw = make(response.body) else { return .NO }
@@ -225,7 +225,7 @@ final class HTTPExchange: Reply, @unchecked Sendable {
     return MHD_queue_response(connection, UInt32(clamping: response.status), raw)
   }
 
-  /// What every answer to a request carries, whoever made it.
+  /// What every answer to a request carries.
   private func headers(forAll request: Request?) -> [(name: String, value: String)] {
     guard let request else { return Self.privacy }
     var headers = Self.privacy + server.crossOrigin.headers(for: request.headers[.origin])

@@ -107,7 +107,7 @@ package final class HTTPServer: @unchecked Sendable {
   ///
   /// Connections are taken until the end, and told 503: `MHD_quiesce_daemon` would close the door at once,
   /// but in libmicrohttpd 0.9.75 it races with the event threads for taking the listening socket out of
-  /// their epoll sets, and whoever comes second ends the process.
+  /// their epoll sets, and the second of the two ends the process.
   package func stop(graceSeconds: Double) {
     guard let daemon, !stopping.exchange(true, ordering: .relaxed) else { return }
     let end = Deadline.after(seconds: max(0, graceSeconds - Self.cutOffSeconds))

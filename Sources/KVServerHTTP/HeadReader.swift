@@ -61,7 +61,7 @@ package struct HeadReader {
     return (1...32).contains(bytes.count) && bytes.allSatisfy(isTokenByte)
   }
 
-  /// A value without the white space around it, which is none of it (RFC 9110 §5.5).
+  /// A value without the white space around it (RFC 9110 §5.5).
   private static func trimmed(_ value: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer> {
     let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
     var text = value.drop(while: isSpace)

@@ -58,7 +58,7 @@ package struct ProxyHeader: Equatable {
   // MARK: Version 2
 
   /// Signature, version and command, family, and the length of what follows: source, destination, both ports, and more that
-  /// nobody here needs.
+  /// is not needed here.
   private static func binary(_ bytes: [UInt8]) -> Reading {
     let count = 16 + Int(bytes[14]) << 8 + Int(bytes[15])
     guard bytes[12] >> 4 == 2, bytes[12] & 0x0F <= 1 else { return .malformed }

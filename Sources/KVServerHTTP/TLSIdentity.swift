@@ -1,7 +1,7 @@
 internal import CMicrohttpd
 internal import Glibc
 
-/// A certificate chain and its key, as the TLS library has them. Nobody changes it.
+/// A certificate chain and its key, as the TLS library has them. Immutable.
 ///
 /// `@unchecked Sendable`: it is only read once it is made.
 package final class TLSIdentity: @unchecked Sendable {

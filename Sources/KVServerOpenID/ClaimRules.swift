@@ -2,7 +2,7 @@ internal import KVBase
 package import KVJSON
 package import KVServerCore
 
-/// What the claims of an id token have to be (OpenID Connect Core 1.0, section 3.1.3.7), whoever has signed it.
+/// What the claims of an id token have to be (OpenID Connect Core 1.0, section 3.1.3.7), besides its signature.
 package struct ClaimRules: Sendable {
   var issuer: String
   var audiences: [String]
@@ -95,7 +95,7 @@ package struct ClaimRules: Sendable {
     guard let name = Self.name(claims[nameClaim]) else {
       throw .refused("the id token has no claim \(nameClaim) of 1 to 255 bytes")
     }
-    // Whoever may type in any address would be whoever has it.
+    // An unverified address would allow account takeover.
     if nameClaim == "email", claims["email_verified"]?.boolValue != true {
       throw .refused("the provider has not verified the address (email_verified)")
     }

@@ -63,7 +63,7 @@ package final class OpenIDProvider: IdentityProvider {
       var claims = rulesOfClaims
       claims.accessToken = answer["access_token"]?.stringValue
       guard try self.identity(token, claims).subject.hasSameBytes(as: identity.subject) else {
-        throw .refused("the provider has renewed the login of somebody else")
+        throw .refused("the provider has renewed the login of another user")
       }
     }
     var grant = Self.grant(answer, of: identity)

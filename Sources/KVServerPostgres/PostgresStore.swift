@@ -29,7 +29,7 @@ package final class PostgresStore: ServerStore {
     package init() {}
   }
 
-  /// Why the data cannot be opened: one sentence for whoever starts the server.
+  /// Why the data cannot be opened: one sentence for the operator.
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
   }

@@ -17,8 +17,8 @@ final class CollectionRegistry: Sendable {
   private let defaults: Permissions
   private let historyDays: Int
   private let collections: Monitor<[Key: EntityCollection]>
-  /// Held by whoever changes what is found under a name, from finding it to the end of the change; alone by whoever changes
-  /// names.
+  /// Held while what a name refers to is changed, from the lookup to the end of the change; held alone while names are
+  /// changed.
   let naming = SharedLock()
   /// Held by a read while it takes its time and finds its collection, and alone while names change: so a read that finds what
   /// had a name before has an earlier time than the change.
@@ -130,7 +130,7 @@ final class CollectionRegistry: Sendable {
     collections.withLock { $0.values.filter { !$0.key.isOwn } }
   }
 
-  /// Gives its number, or that of the collection that somebody else has made meanwhile.
+  /// Gives its number, or that of the collection that another thread has made meanwhile.
   private static func insert(
     _ key: CollectionKey, state: EntityCollection.State,
     on connection: borrowing Connection

@@ -16,7 +16,7 @@ final class CommitOrderedQueue: Sendable {
     var prepared: [Int: LiveAnnouncement] = [:]
     /// Whether those that have ended have committed.
     var outcomes: [Int: Bool] = [:]
-    /// Nil: nobody wants to know yet.
+    /// Nil: there is no waiter yet.
     var feed: (any LivePublisher)?
   }
 

@@ -60,7 +60,7 @@ final class DataEpoch: Sendable {
     do {
       try Self.begin(text, generation, restored: restored, gap: gap, database: database)
     } catch {
-      // A full disk keeps nobody from reading and deleting. What is not stored will be a part of the next gap.
+      // Reading and deleting work on a full disk. What is not stored will be a part of the next gap.
       log.error("the marker of restored data could not be written: \(error)")
       (generation, covered) = (stored.generation, latest)
     }

@@ -221,7 +221,7 @@ struct RowHead {
     modified = record.modified
   }
 
-  /// The readers, as the column has them: nil for nobody.
+  /// The readers, as the column has them; nil: none.
   var readers: String? { Self.column(acl.readerNames) }
   var writers: String? { Self.column(acl.writerNames) }
 

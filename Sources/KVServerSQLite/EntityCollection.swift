@@ -10,7 +10,7 @@ final class EntityCollection: Sendable {
     /// Days to keep the history; nil: as the server's default says; 0: none.
     var wantedDays: Int?
     var history = History.off
-    /// The read rule that was in force until now, and since when; nil: nobody knows.
+    /// The read rule that was in force until now, and since when; nil: not known.
     var knownRule: Permissions.Rule?
     var ruleSince = Timestamp.distantPast
   }

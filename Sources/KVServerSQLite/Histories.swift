@@ -170,7 +170,7 @@ final class Histories: CollectionStore {
     of collection: EntityCollection, _ other: EntityCollection, since: Timestamp,
     on connection: borrowing Connection
   ) throws(SQLiteError) {
-    // No two may have one name, not even for a moment; the empty one is nobody's.
+    // No two may have one name, not even for a moment; the empty one is not used.
     try connection.run(
       "UPDATE collection SET name = '' WHERE number = \(bind: collection.number)")
     try connection.run(
@@ -270,7 +270,7 @@ final class Histories: CollectionStore {
     return KnownHistory.start(days: days, began: since, ruleSince: collection.ruleSince)
   }
 
-  // Starting takes three steps. Deletions are recorded once the second is done, and whoever deletes
+  // Starting takes three steps. Deletions are recorded once the second is done, and each deletion
   // looks whether to record inside its transaction; so the time of the third is one from which on
   // nothing is missed.
 

@@ -3,7 +3,7 @@ internal import KVQuery
 internal import KVSQLite
 internal import KVServerCore
 
-/// A user as conditions name him: by his id, and by the groups of an app.
+/// A user as conditions name it: by the id, and by the groups of an app.
 private struct ListedUser: SQLUser {
   let user: String
   let app: Int64
@@ -117,7 +117,7 @@ struct RowSelection: Sendable {
     ids.map { SQLFragment.isAny("id", of: $0) }
   }
 
-  /// Whether a damaged body matches nobody can tell. A read selects it, and the answer then names it or leaves it out; it must
+  /// It cannot be told whether a damaged body matches. A read selects it, and the answer then names it or leaves it out; it must
   /// not be deleted for what it says now.
   private var matches: SQLFragment? {
     guard let matcher else { return nil }

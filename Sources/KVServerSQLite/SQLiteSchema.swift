@@ -88,8 +88,8 @@ enum SQLiteSchema {
           PRIMARY KEY (app, name, owner));
         CREATE INDEX stream_owner ON stream (app, owner);
         """),
-    // The ids of users who were deleted for good: what is kept of theirs, or names them, must never become somebody
-    // else's. Who signed up under the administrator's name when that was possible is kept out.
+    // The ids of users who were deleted for good: what is kept of theirs, or names them, must never become another
+    // user's. A user who signed up under the administrator's name when that was possible is kept out.
     Database.Migration(
       sql: """
         CREATE TABLE former_user (
@@ -99,13 +99,13 @@ enum SQLiteSchema {
         UPDATE account SET disabled = 1 WHERE id = 'master';
         DELETE FROM session WHERE user = 'master';
         """),
-    // What ends all sessions of a user makes a new generation of his account.
+    // What ends all sessions of a user makes a new generation of the account.
     Database.Migration(
       sql: """
         ALTER TABLE account ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE session ADD COLUMN generation INTEGER NOT NULL DEFAULT 0;
         """),
-    // `read_rule` has been in force since `rule_since`. NULL: nobody knows what was before.
+    // `read_rule` has been in force since `rule_since`. NULL: the rule before is not known.
     Database.Migration(
       sql: """
         ALTER TABLE collection ADD COLUMN read_rule TEXT;

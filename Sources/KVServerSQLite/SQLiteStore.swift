@@ -30,7 +30,7 @@ package final class SQLiteStore: ServerStore {
     package init() {}
   }
 
-  /// Why the data cannot be opened or copied: one sentence for whoever starts the server.
+  /// Why the data cannot be opened or copied: one sentence for the operator.
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
   }
@@ -168,7 +168,7 @@ package final class SQLiteStore: ServerStore {
     dataEpoch.start(log)
   }
 
-  /// A commit that has returned has reached the feed, and nobody else commits.
+  /// A commit that has returned has reached the feed, and no other process commits.
   package func catchUp() {}
 
   package func publish(

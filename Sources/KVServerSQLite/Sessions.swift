@@ -38,7 +38,7 @@ final class Sessions: SessionStore {
 
   func find(_ token: String) throws(ServerError) -> Session? { try find(token, by: load) }
 
-  /// `load` reads it from the database, and may be overtaken by whoever ends it meanwhile.
+  /// `load` reads it from the database; the session may be ended meanwhile.
   func find(
     _ token: String, by load: (String) throws(ServerError) -> Session?
   ) throws(ServerError) -> Session? {
@@ -128,7 +128,7 @@ final class Sessions: SessionStore {
 
   // MARK: Inside transactions of others
 
-  /// Starts a session of a user, unless his account is disabled or of another generation by now: then false.
+  /// Starts a session of a user, unless the account is disabled or of another generation by now: then false.
   static func insert(
     _ session: NewSession, app: Int64, user: String, generation: Int64,
     on connection: borrowing Connection
@@ -139,7 +139,7 @@ final class Sessions: SessionStore {
     return connection.changes == 1
   }
 
-  /// Makes a new generation of a user's account: his sessions end, all but one of them if told to. `forget` must
+  /// Makes a new generation of a user's account: the user's sessions end, all but one of them if told to. `forget` must
   /// follow the commit.
   static func endAll(
     app: Int64, user: String, but token: String? = nil, on connection: borrowing Connection
@@ -148,7 +148,7 @@ final class Sessions: SessionStore {
     for statement in ending { try connection.run(statement) }
   }
 
-  /// A user's sessions have ended in the database: nobody finds them here any more.
+  /// A user's sessions have ended in the database: they are removed from memory.
   func forget(app: Int64, user: String) {
     kept.withLock { kept in
       kept.endings += 1

@@ -1,17 +1,17 @@
 internal import KVBase
 
-/// A lock that many hold at once, or one alone, who waits until the others have given it back; meanwhile nobody else is given
-/// it. Safe from any thread. A thread takes it once only.
+/// A lock that many threads share, or one holds alone: that one waits until the others have released it, and meanwhile no other
+/// gets it. Safe from any thread. A thread takes it once only.
 final class SharedLock: Sendable {
   private struct State {
     var holders = 0
-    /// Whether somebody holds it alone, or waits for the others.
+    /// Whether a thread holds it alone, or waits for that.
     var isClaimed = false
   }
 
   private let state = Monitor(State())
 
-  /// Runs `body` while nobody holds it alone.
+  /// Runs `body` with the lock shared.
   func withLock<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
     _ = state.wait { state -> Int? in
       if state.isClaimed { return nil }
@@ -28,7 +28,7 @@ final class SharedLock: Sendable {
     return try body()
   }
 
-  /// Runs `body` while nobody else holds it.
+  /// Runs `body` with the lock held alone.
   func withLockAlone<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
     _ = state.wait { state -> Bool? in
       if state.isClaimed { return nil }

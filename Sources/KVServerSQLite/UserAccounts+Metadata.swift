@@ -27,7 +27,7 @@ extension UserAccounts {
     }
   }
 
-  /// Records what is no change of the user himself: his `lmt` stays. Gives what is stored of him then.
+  /// Records an event that does not change the user's entity: its `lmt` stays. Gives what is stored then.
   private static func record(
     _ event: UserEvent, _ stored: StoredUser, id: String, in users: EntityCollection,
     on connection: borrowing Connection, at now: Timestamp
@@ -41,7 +41,7 @@ extension UserAccounts {
     return body
   }
 
-  /// A user as he is stored, whoever looks.
+  /// A user as stored, without regard to permissions.
   static func look(
     _ id: String, in users: EntityCollection, on connection: borrowing Connection
   ) throws(SQLiteError) -> StoredUser? {
@@ -50,7 +50,7 @@ extension UserAccounts {
   }
 }
 
-/// A user as he is stored.
+/// A user as stored.
 struct StoredUser {
   let row: Int64
   let version: StoredVersion

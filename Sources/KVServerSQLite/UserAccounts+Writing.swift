@@ -117,7 +117,7 @@ extension UserAccounts {
     try connection.statement(AccountStatements.isCurrent(account, app: app)).step()
   }
 
-  /// False: somebody else has the name.
+  /// False: another user has the name.
   private static func apply(
     _ change: AccountChange, to id: String, app: Int64, on connection: borrowing Connection
   ) throws(SQLiteError) -> Bool {
@@ -138,7 +138,7 @@ extension UserAccounts {
     try Entities.run(users.deleteRow, with: stored.row, on: connection)
   }
 
-  /// Records what happened to a user's account in his entity.
+  /// Records what happened to a user's account in the user's entity.
   private func record(
     _ event: UserEvent, in stored: StoredUser, _ id: String, users: EntityCollection,
     for viewer: Viewer,

@@ -42,7 +42,7 @@ final class UserGroups: UserGroupStore {
     return try result.get()
   }
 
-  /// When a user's rights changed last because he joined or left a group. What was read earlier was read with others.
+  /// When a user's rights changed last by joining or leaving a group. What was read earlier was read with other rights.
   static func rightsChanged(
     of user: String, app: Int64, in database: Database
   ) throws(ServerError) -> Timestamp {

@@ -92,7 +92,7 @@ extension DataDirectory {
     return rmdir(path) != 0
   }
 
-  /// Makes a directory beside this one, of which nobody knows.
+  /// Makes a directory beside this one, under a name that no other process uses.
   private func makePartial() throws(StoreError) -> String {
     // It was made by `prepare`, with all above it.
     let name = path.dropFirst(parent.utf8.count + 1)

@@ -80,7 +80,7 @@ package struct DataDirectory: Sendable {
     return String(decoding: out, as: UTF8.self)
   }
 
-  /// The tags that have a file here, whoever made it.
+  /// The tags that have a file here, whichever process made it.
   package func tags() throws(StoreError) -> [String] {
     guard let names = fileNames(in: path) else {
       // Nothing was ever opened.

@@ -5,8 +5,8 @@ internal import KVSync
 
 /// A small page of entities, read at once: the first ones in the order of an index.
 ///
-/// An index leaves entities of one key in no order; by their ids they are ordered here. SQLite could, but for a page of
-/// twenty that costs it more than finding them.
+/// An index leaves entities of one key in no order; so they are ordered by their ids here. SQLite could do it, but a page of
+/// twenty costs more to sort there than to find.
 ///
 /// `@unchecked Sendable`: one thread at a time, as `EntityCursor` demands.
 final class EntityPage: EntityCursor, @unchecked Sendable {

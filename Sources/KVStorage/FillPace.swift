@@ -1,7 +1,7 @@
 internal import KVSQLite
 
-/// How many entities are added to a new index in one transaction: few while others write as well, who wait for it, and twice as
-/// many each time while nobody does. The more are added at once, the fewer times each page of the index is written.
+/// How many entities are added to a new index in one transaction: few while others write and wait for it, and twice as
+/// many each time while no others write. The more are added at once, the fewer times each page of the index is written.
 struct FillPace {
   private static let fewest: Int64 = 2_000
   /// More are not added at once, however little each one takes: the next ones may have a thousand times as many entries. So many

@@ -161,7 +161,7 @@ final class Plan: Sendable {
   let bodies: BoundSQL
   private let keptCount = Mutex<BoundSQL?>(nil)
   private let keptRows = Mutex<BoundSQL?>(nil)
-  /// If the index gives the wanted order but for ties, and the page is small and not far from the start.
+  /// If the index gives the wanted order except for ties, and the page is small and not far from the start.
   let walk: Walk?
   /// The indexes that it uses and that no application asked for.
   let automaticIndexes: [String]

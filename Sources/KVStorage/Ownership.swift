@@ -11,14 +11,14 @@ internal import Synchronization
 final class Ownership: Sendable {
   /// The owner that the file names.
   enum Owner {
-    case nobody
+    case unowned
     case user(RecordID)
     /// The data was written by a version that did not record the owner.
     case unknown
   }
 
   private let isClaimed = Atomic(false)
-  /// For whom the file is open; nil: nobody has logged in.
+  /// The user that the file is open for; nil: no user has logged in.
   private let user = Monitor<RecordID?>(nil)
   /// `Connection.epoch` of the writer when the owner was looked at last.
   private let epoch = Atomic<Int>(-1)
@@ -37,7 +37,7 @@ final class Ownership: Sendable {
     isClaimed.store(true, ordering: .releasing)
   }
 
-  /// The data was deleted: whoever logs in next may have it.
+  /// The data was deleted: the next user who logs in may own it.
   func release() { user.withLock { $0 = nil } }
 
   /// Whether what is read now may be given out. To be asked before the transaction ends, or right after a single
@@ -58,14 +58,14 @@ final class Ownership: Sendable {
     return true
   }
 
-  /// What was nobody's may have become somebody's. What was somebody's stays theirs: if another client has deleted it since,
-  /// what is written now would be the next one's who logs in.
+  /// Data without an owner may have one by now. Data with an owner keeps it: if another client has deleted it since,
+  /// what is written now would belong to the next user who logs in.
   private func isKept(on db: borrowing Connection) throws(SQLiteError) -> Bool {
     let owner = try Self.owner(on: db)
     return user.withLock { user in
       switch owner {
       case .unknown: return true
-      case .nobody: return user == nil
+      case .unowned: return user == nil
       case .user(let owner):
         if user == nil { user = owner }
         return user == owner
@@ -77,7 +77,7 @@ final class Ownership: Sendable {
 
   static func owner(on db: borrowing Connection) throws(SQLiteError) -> Owner {
     let statement = try db.statement(find)
-    guard try statement.step() else { return .nobody }
+    guard try statement.step() else { return .unowned }
     return statement.text(0).map { .user(RecordID($0)) } ?? .unknown
   }
 

@@ -33,7 +33,7 @@ struct Removal {
     """
 
   /// Removes the entities that a statement finds, whose columns are body, checksum, id and row number; gives how many. Throws
-  /// `.corrupt` if one is damaged: nobody can tell whether it is meant.
+  /// `.corrupt` if one is damaged: whether it matches cannot be told.
   func remove(_ found: borrowing Statement, on db: borrowing Connection) throws(SQLiteError) -> Int
   {
     let count = try note(found, on: db)

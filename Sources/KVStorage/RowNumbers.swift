@@ -2,8 +2,8 @@ internal import KVSQLite
 
 /// Gives the rows of one collection their numbers: each a new one, never one of a row that is gone.
 ///
-/// Left to itself, SQLite gives the number of a deleted last row again, and whoever remembers a row by its
-/// number would read another entity. AUTOINCREMENT would write one more row for each insert.
+/// By default SQLite uses the number of a deleted last row again, and a reader that remembers a row by its
+/// number would get another entity. AUTOINCREMENT would write one more row for each insert.
 ///
 /// `@unchecked Sendable`: belongs to the write transaction that is open, and is made anew when another process has
 /// written (see `CollectionCatalog.Entry`).

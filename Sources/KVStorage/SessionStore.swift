@@ -62,7 +62,7 @@ package final class SessionStore: Sendable {
   /// Closes the file. Other calls fail with `.misuse` then.
   package func close() { database.close() }
 
-  /// The active user of the tag as JSON, its token included; nil if nobody is logged in.
+  /// The active user of the tag as JSON, its token included; nil if no user is logged in.
   package func user() throws(StoreError) -> String? { try value(of: Self.user(of: tag)) }
 
   /// The active user of another tag.
@@ -70,12 +70,12 @@ package final class SessionStore: Sendable {
     try value(of: Self.user(of: tag))
   }
 
-  /// The id of who was logged in when tags had no sessions of their own; nil: nobody, or there was no such time.
+  /// The id of the user who was logged in when tags had no sessions of their own; nil: none, or there was no such time.
   package func formerUser() throws(StoreError) -> RecordID? {
     try value(of: Self.former).map { RecordID($0) }
   }
 
-  /// Makes somebody the active user.
+  /// Sets the active user.
   package func save(user json: String) throws(StoreError) {
     try write { (db: borrowing Connection) throws(SQLiteError) in
       try Self.set(Self.user(of: tag), to: json, on: db)

@@ -6,7 +6,7 @@ internal import KVSync
 /// The entities that a scan of a large table finds, in the order in which they are stored. While the cursor reads the first half of
 /// the rows, a thread reads ahead in the second half.
 ///
-/// The thread ends when it has read everything or `maxBytes`: it waits for nobody, and memory is bounded. The cursor goes on where it
+/// The thread ends when it has read everything or `maxBytes`: it never waits, and memory is bounded. The cursor goes on where it
 /// has ended.
 ///
 /// `@unchecked Sendable`: one thread at a time, as `EntityCursor` demands.
@@ -100,7 +100,7 @@ final class SharedRows: EntityCursor, @unchecked Sendable {
 
 /// Entities and errors in their order, the first ones read before they are asked for.
 ///
-/// `@unchecked Sendable`: the thread that fills it has it alone until it ends, but for `waitForFirst`.
+/// `@unchecked Sendable`: only the thread that fills it uses it until that ends, except for `waitForFirst`.
 private final class ReadAhead: @unchecked Sendable {
   let rows: EntityRows
   private var blocks: [Result<RowBuffer, StoreError>] = []
@@ -130,7 +130,7 @@ private final class ReadAhead: @unchecked Sendable {
 
   /// Waits on another thread until there is something, or nothing, to give.
   func waitForFirst(within budget: WorkBudget) throws(SQLiteError) {
-    // The budget wakes nobody: it is asked as often as it looks at its asker.
+    // The budget does not wake waiters: it is polled as often as it polls its caller.
     while isReady.wait(until: .after(seconds: 0.01), for: { $0 ? true : nil }) == nil {
       guard budget.exhaustion == nil else {
         throw SQLiteError(.interrupted, "The search was ended.")

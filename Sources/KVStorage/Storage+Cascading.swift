@@ -81,7 +81,7 @@ extension Storage {
     _ = try Removal(change, on: db).remove(found, on: db)
   }
 
-  /// What belongs to a record directly, but for what is added to the groups.
+  /// What belongs to a record directly, except what is added to the groups.
   private func owned(
     by owner: Cascade.Member, groups: inout [Cascade.Member: [Group]], on db: borrowing Connection
   ) throws(SQLiteError) -> [Cascade.Member] {

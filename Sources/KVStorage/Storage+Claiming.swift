@@ -13,7 +13,7 @@ extension Storage {
     case adopting
   }
 
-  /// The owner of the data; nil: nobody's yet. `former`: who was logged in before that was noted.
+  /// The owner of the data; nil: it has none yet. `former`: the user who was logged in before owners were recorded.
   package func owner(former: RecordID?) throws(StoreError) -> RecordID? {
     try readUnclaimed { (db: borrowing Connection) throws(SQLiteError) in
       try Self.owner(former, on: db)
@@ -25,8 +25,8 @@ extension Storage {
     try readUnclaimed { (db: borrowing Connection) throws(SQLiteError) in try Self.unsent(on: db) }
   }
 
-  /// Makes the data that of `user`, for whom it is used from now on; nil: nobody is logged in, and whosever it is
-  /// keeps it. Every other call fails with `.noUser` once the data belongs to another user.
+  /// Makes `user` the owner of the data, which is used for that user from now on; nil: no user is logged in, and the
+  /// owner stays. Every other call fails with `.noUser` once the data belongs to another user.
   ///
   /// Throws `.pending`, and changes nothing, if another user's writes wait, unless they are adopted.
   package func claim(
@@ -41,7 +41,7 @@ extension Storage {
       guard unsent == 0 else { throw Self.unsent(unsent) }
       if hasDeleted { eraseDeleted() }
     }
-    // What can only be read, and is nobody's, stays so.
+    // Data that is read-only and has no owner stays so.
     ownership.claim(for: database.isReadOnly ? try owner(former: former) : user)
   }
 
@@ -54,7 +54,7 @@ extension Storage {
     )
   }
 
-  /// Whether nothing has to be written for a claim. What can only be read and is nobody's is the claimant's.
+  /// Whether nothing has to be written for a claim. Read-only data without an owner is the claimant's.
   private func isOwned(by user: RecordID, _ former: RecordID?) throws(StoreError) -> Bool {
     if database.isReadOnly { return try owner(former: former) ?? user == user }
     return try readUnclaimed { (db: borrowing Connection) throws(SQLiteError) -> Bool in
@@ -67,7 +67,7 @@ extension Storage {
     _ former: RecordID?, on db: borrowing Connection
   ) throws(SQLiteError) -> RecordID? {
     switch try Ownership.owner(on: db) {
-    case .nobody: nil
+    case .unowned: nil
     case .user(let owner): owner
     case .unknown: former
     }

@@ -32,7 +32,7 @@ extension Storage {
 
   // MARK: Steps
 
-  /// From now on nobody knows which version of the backend's this row is, if any.
+  /// Marks it as unknown which version of the backend's this row is, if any.
   static func forgetVersion(
     of id: String, _ change: Change, on db: borrowing Connection
   ) throws(SQLiteError) {

@@ -38,7 +38,7 @@ extension Storage {
     return true
   }
 
-  /// Drops an index and gives the table that it was of; nil if there is none of this name.
+  /// Drops an index and gives its table; nil if no index has this name.
   func removeIndex(_ name: String, in collection: String) throws(StoreError) -> Table? {
     try write(to: collection) { (db, change) throws(SQLiteError) in
       guard let found = try Self.find(name, change.table, on: db) else { return nil }
@@ -161,8 +161,8 @@ extension Storage {
     return result
   }
 
-  /// Rests between two steps of a long work, for a sixteenth of the time since the first one began, at least a millisecond. Nobody
-  /// wakes the other processes that want to write: they look for the lock twice a millisecond, and would hardly ever find it free.
+  /// Rests between two steps of a long work, for a sixteenth of the time since the first one began, at least a millisecond. Other
+  /// processes that want to write are not woken: they look for the lock twice a millisecond, and would hardly ever find it free.
   static func rest(since start: Int64) {
     usleep(UInt32(clamping: max(1_000, (monotonicNanoseconds() &- start) / 16_000)))
   }

@@ -86,7 +86,7 @@ extension Storage {
   ) throws(StoreError) -> SavedEntity {
     do throws(StoreError) { return try layout.checked(entity, in: collection) } catch {
       var failure = error
-      // Nobody knows the id that was made for it.
+      // The id that was made for it is not known anywhere else.
       if outlines[index].id == nil { failure.id = nil }
       if outlines.count > 1 { failure.index = index }
       throw failure
@@ -242,8 +242,8 @@ extension Storage {
     return db.changes > 0
   }
 
-  /// The row numbers of what is selected. Throws `.corrupt` if an entity is among it of which nobody can tell, because it is
-  /// damaged, whether it is meant.
+  /// The row numbers of what is selected. Throws `.corrupt` if it cannot be told whether a damaged entity
+  /// matches.
   func numbers(
     of query: Query, _ table: Table, writtenSince: Timestamp? = nil, on db: borrowing Connection
   ) throws(SQLiteError) -> [Int64] {

@@ -172,7 +172,7 @@ extension Storage {
   package func wipe() throws(StoreError) { try wipe(discardingPending: true) }
 
   /// Deletes everything, or throws `.pending` and deletes nothing if there are pending writes that must
-  /// not be lost. One transaction. Then the data is nobody's, and out of the file.
+  /// not be lost. One transaction. Afterwards the data has no owner, and is out of the file.
   package func wipe(discardingPending: Bool) throws(StoreError) {
     let unsent = try write(makingRoom: true) {
       (db: borrowing Connection) throws(SQLiteError) -> Int in

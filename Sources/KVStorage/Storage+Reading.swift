@@ -21,7 +21,7 @@ extension Storage {
         let statement = try db.statement(writtenSince == nil ? table.get : table.getSince)
         try statement.bind(borrowedText: id, at: .id)
         if let writtenSince { try statement.bind(writtenSince.milliseconds, at: .time) }
-        // Nothing of somebody else's is lent, not even for a moment.
+        // No other user's data is lent, not even for a moment.
         guard try statement.step(), try ownership.isKept(reading: db) else { return false }
         body(try table.body(of: statement))
         return true

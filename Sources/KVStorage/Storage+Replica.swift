@@ -17,7 +17,7 @@ extension Storage {
     let rule = resetRule.withLock { $0 }
     let (result, lost) = try write(to: collection, durably: false) {
       (db, change) throws(SQLiteError) in
-      // Looked at once for all: nobody else writes while this transaction is open.
+      // Read once for all: no other connection writes while this transaction is open.
       let table = change.table
       let isGuarded = try Self.hasPending(table, db)
       let mayBeExpected = try Self.expectsLateWrites(table, db)

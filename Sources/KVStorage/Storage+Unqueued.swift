@@ -6,8 +6,8 @@ package import KVSync
 /// Requests that were sent without a queued write, until their outcome is known: a request that is lost leaves no pending
 /// write that would remember it.
 ///
-/// A note goes when its request is answered, or when a later request for the entity is settled; those that
-/// nobody asked about go after a week.
+/// A note is deleted when its request is answered, or when a later request for the entity is settled, and after
+/// a week in any case.
 extension Storage {
   /// Microseconds after which a note is of no use, unless something is pending for its entity.
   private static let lifetime: Int64 = 7 * 86_400_000_000

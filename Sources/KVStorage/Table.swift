@@ -34,9 +34,9 @@ final class Table: Sendable {
   let update: SQL
   /// Inserts an entity, or replaces the one that is there.
   let put: SQL
-  /// The same, but for rows that were written since a mark.
+  /// The same, for rows that were written since a mark.
   let replace: SQL
-  /// The same, but for entities with a pending write.
+  /// The same, for entities with a pending write.
   let replaceUnlessPending: SQL
   /// Says that a row is of a generation, and as the backend has it.
   let see: SQL

@@ -19,7 +19,7 @@ public struct KVStoreError: Error, Sendable, Equatable {
     case notFound
     /// The entity exists already, or does not meet a condition.
     case conflict
-    /// Nobody is logged in.
+    /// No user is logged in.
     case noUser
     /// The credentials are wrong, or the session has ended.
     case unauthorized

@@ -60,7 +60,7 @@ final class CommandQueue: Sendable {
     }
   }
 
-  /// Accepts nothing from now on, wakes nobody any more, and returns what came too late. Called by the transport's
+  /// Accepts nothing from now on, wakes no thread any more, and returns what came too late. Called by the transport's
   /// thread as it ends.
   func shutDown() -> Commands {
     state.withLock { state in

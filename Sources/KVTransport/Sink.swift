@@ -4,7 +4,7 @@ protocol Sink: AnyObject, Sendable {
   func begin(_ head: HTTPHead)
   /// Accepts one piece of the body as a whole, or nothing of it.
   func receive(_ piece: UnsafeRawBufferPointer) -> SinkVerdict
-  /// Wakes whoever waits for the body: no more pieces come for a moment.
+  /// Wakes the reader of the body: no more pieces come for a moment.
   func announce()
   /// The exchange is over. Called at least once, from any thread; only the first one counts.
   func end(_ failure: TransportError?)
@@ -17,6 +17,6 @@ enum SinkVerdict {
   case tooLarge
   /// There is no memory for it.
   case noMemory
-  /// Nobody wants it any more.
+  /// It is not wanted any more.
   case ended
 }

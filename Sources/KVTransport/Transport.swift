@@ -4,7 +4,7 @@ package import KVBase
 /// HTTP over libcurl: one thread and one multi handle, so connections are shared and kept.
 ///
 /// Its methods block the calling thread and may be called from any thread. Close it; what is dropped
-/// without being closed ends its thread too, but nobody waits for that.
+/// without being closed ends its thread too, without waiting for that.
 package final class Transport: Sendable {
   let queue: CommandQueue
   private let worker: Worker

@@ -3,7 +3,7 @@ package struct TransportError: Error, Sendable, Equatable {
   package enum Kind: String, Sendable, CaseIterable {
     /// The host's name, or the proxy's, has no address.
     case resolve
-    /// Nobody listens there, or the way there is blocked.
+    /// The connection was refused, or is blocked.
     case connect
     /// The server's certificate is not to be trusted, or the certificates that are to be trusted cannot be read.
     case certificate

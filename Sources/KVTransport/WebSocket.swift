@@ -23,7 +23,7 @@ package struct WebSocketRequest: Sendable {
 
 /// A WebSocket (RFC 6455) for texts, over the transport that opened it. Safe from any thread.
 ///
-/// The transport's thread does all the work: a socket costs no thread, and pings are answered whoever waits. Messages of 1
+/// The transport's thread does all the work: a socket costs no thread, and pings are answered at any time. Messages of 1
 /// MiB together wait for their reader; then the server has to. Dropping it closes it.
 package final class WebSocket: Sendable {
   private let link: WebSocketLink

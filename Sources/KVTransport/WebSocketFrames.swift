@@ -6,9 +6,9 @@ internal import KVBase
 /// Messages are texts. A binary one, one that is too long, and what RFC 6455 forbids end the socket with the close code
 /// that says so. Pings are answered.
 final class WebSocketFrames {
-  /// The complete messages that nobody has taken yet, each valid UTF-8.
+  /// The complete messages that were not taken yet, each valid UTF-8.
   private(set) var messages: [[UInt8]] = []
-  /// The bytes that nobody has sent yet.
+  /// The bytes that were not sent yet.
   var outgoing: [UInt8] = []
   /// Why no more messages come; nil: they may.
   private(set) var end: TransportError?

@@ -52,7 +52,7 @@ final class WebSocketLink: Sendable {
     } ?? .failure(.timedOut)
   }
 
-  /// Wakes whoever waits for a message, to look at the cancellation.
+  /// Wakes the thread that waits for a message, to check the cancellation.
   func interrupt() { state.withLockNotifyingAll { _ in } }
 
   /// Adds a message that is to be sent. Throws why there is no connection any more.

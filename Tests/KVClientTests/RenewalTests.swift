@@ -223,7 +223,7 @@ private final class AuthorizedBackend: Sendable {
     }
   }
 
-  @Test("ends when it cannot be renewed: nobody is logged in, and what waits stays") func revoked()
+  @Test("ends when it cannot be renewed: no user is logged in, and what waits stays") func revoked()
     throws
   {
     let client = try client()

@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("While nobody is logged in, reads prove the application, writes fail before any I/O")
+  @Test("While no user is logged in, reads prove the application, writes fail before any I/O")
   func nobody() throws {
     try withBackend(token: nil) { _ in
       ScriptedReply(200, "[]")
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("The master secret proves everything while nobody is logged in", arguments: [nil, "tok"])
+  @Test("The master secret proves everything while no user is logged in", arguments: [nil, "tok"])
   func master(token: String?) throws {
     try withBackend(token: token) {
       $0.masterSecret = "master"

@@ -42,7 +42,7 @@ import (
 
 // A BackendService is a backend that the program implements itself, in place of a server. Clients synchronise with it.
 // The library calls its methods in goroutines of their own, several at the same time. The context of a call ends as
-// soon as nobody waits for the answer any more.
+// soon as the answer has no waiter any more.
 //
 // A method fails by returning an error. An [Error] or a [Status] keeps its kind. context.DeadlineExceeded and
 // os.ErrDeadlineExceeded become ErrTimeout, and os.ErrPermission becomes ErrForbidden. Every other error becomes
@@ -374,7 +374,7 @@ func (h *backendHost) attempt(
 	return json.Marshal(given)
 }
 
-// complete answers a request. The library ignores the answer if nobody waits for it any more.
+// complete answers a request. The library ignores the answer if it has no waiter any more.
 func complete(request C.uint64_t, text []byte, err error) {
 	status := C.kv_status(C.KV_OK)
 	if err != nil {

@@ -114,7 +114,7 @@ func (c *Client) Ping(ctx context.Context, options ...Option) (Backend, error) {
 }
 
 // Signup creates a user and logs it in. members holds "username", "password" and any further members; nil creates an
-// implicit user. While writes of another user are pending, it fails with ErrPending and creates nobody.
+// implicit user. While writes of another user are pending, it fails with ErrPending and creates no user.
 func (c *Client) Signup(ctx context.Context, members any, options ...Option) (User, error) {
 	return c.user(ctx, members, options, func(body []byte, text *C.char, r completion, q **C.kv_request, e **C.kv_error) C.kv_status {
 		return C.kv_user_signup_async(c.handle, characters(body), C.size_t(len(body)), text,
@@ -191,7 +191,7 @@ func (c *Client) Logout(ctx context.Context, options ...Option) error {
 	return err
 }
 
-// ActiveUser returns the user as last read, without a network call. It fails with ErrNoUser if nobody is logged in.
+// ActiveUser returns the user as last read, without a network call. It fails with ErrNoUser if no user is logged in.
 func (c *Client) ActiveUser() (User, error) {
 	var text *C.char
 	var length C.size_t

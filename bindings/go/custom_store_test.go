@@ -16,7 +16,7 @@ import (
 type box struct {
 	mutex   sync.Mutex
 	records map[string]json.RawMessage
-	// hangs makes Fetch wait until nobody waits for it any more.
+	// hangs makes Fetch wait until it has no waiter any more.
 	hangs bool
 	uuid  string
 	// kind is the name that the store is registered by.
@@ -158,7 +158,7 @@ func TestAContextHasTheStoreOfItsClient(t *testing.T) {
 	if err := objects.Update("notes", "a", kvstore.M{"text": "eggs"}); err != nil {
 		t.Fatal(err)
 	}
-	// Somebody else changes it: without versions the library compares what it has read.
+	// Another writer changes it: without versions the library compares what it has read.
 	store.mutex.Lock()
 	store.records[`"a"`] = json.RawMessage(`{"_id":"a","text":"bread"}`)
 	store.mutex.Unlock()

@@ -39,7 +39,7 @@ func (p Path) Between(low, high any) *Query { return p.AtLeast(low).And(p.AtMost
 // In selects entities where the member is one of the values.
 func (p Path) In(values ...any) *Query { return p.test("$in", list(values)) }
 
-// NotIn selects entities where the member is none of the values, or missing.
+// NotIn selects entities where the member is not one of the values, or missing.
 func (p Path) NotIn(values ...any) *Query { return p.test("$nin", list(values)) }
 
 // Exists selects entities that have this member, even if it is null.

@@ -70,7 +70,7 @@ func (g *Groups) All(ctx context.Context, options ...Option) ([]UserGroup, error
 	return each(texts, func(text []byte) (UserGroup, error) { return groupFrom(text, nil) })
 }
 
-// Update changes a group. If somebody else changes the group at the same time, the change applies to the newer version.
+// Update changes a group. If another client changes the group at the same time, the change applies to the newer version.
 func (g *Groups) Update(ctx context.Context, id string, change UserGroupChange, options ...Option) (UserGroup, error) {
 	key, err := terminated(id, "id")
 	if err != nil {

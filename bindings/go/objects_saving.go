@@ -65,7 +65,7 @@ func (x *Context) SaveDeciding(decide func(MergeConflict) (MergeDecision, error)
 	}
 }
 
-// A MergeConflict is an object that was changed by a context and, since that read it, by somebody else.
+// A MergeConflict is an object that was changed by a context and, since that read it, by another writer.
 type MergeConflict struct {
 	ObjectID
 	// ReadVersion is nil for an object that is new, StoredVersion for one that was deleted.

@@ -17,7 +17,7 @@ const (
 	ErrNotFound Status = C.KV_NOT_FOUND
 	// ErrConflict: the entity exists already, or the backend has a newer version of it.
 	ErrConflict Status = C.KV_CONFLICT
-	// ErrNoUser: nobody is logged in.
+	// ErrNoUser: no user is logged in.
 	ErrNoUser Status = C.KV_NO_USER
 	// ErrUnauthorized: the credentials are wrong, or the session has ended. Pending writes are kept.
 	ErrUnauthorized Status = C.KV_UNAUTHORIZED

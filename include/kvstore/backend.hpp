@@ -21,7 +21,7 @@ namespace kvstore {
 /**
  * One request to a backend. It is a small value: copy it to complete the request later, from any thread.
  *
- * Only the first completion counts. A second one, or one for which nobody waits any more, returns KV_NOT_FOUND and has
+ * Only the first completion counts. A second one, or one whose request has no waiter any more, returns KV_NOT_FOUND and has
  * no effect.
  */
 class BackendRequest {
@@ -81,7 +81,7 @@ class Backend {
   virtual void live(BackendRequest request, std::string_view) { (void)request.fail(KV_UNSUPPORTED); }
 
   /**
-   * Reports that nobody waits for a request any more. The request may still be running, may be completed meanwhile, and may
+   * Reports that a request has no waiter any more. The request may still be running, may be completed meanwhile, and may
    * be about to begin: `is_waiting` then says so.
    */
   virtual void cancel(BackendRequest) {}

@@ -42,7 +42,7 @@ class CustomStore {
   /** Chooses the ids of new records. */
   virtual void obtain_ids(BackendRequest request, std::string_view) { (void)request.fail(KV_UNSUPPORTED); }
 
-  /** Reports that nobody waits for a request any more. */
+  /** Reports that a request has no waiter any more. */
   virtual void cancel(BackendRequest) {}
 };
 

@@ -493,7 +493,7 @@ SECTIONS = [
     Section(
         "arm64",
         "The library for arm64, in an emulator: the C interface, the scanner, Python",
-        "what is different on another processor, but for the order of memory",
+        "what is different on another processor, except the order of memory",
         [
             "scripts/check-library arm64",
             "scripts/check-scan --emulate",

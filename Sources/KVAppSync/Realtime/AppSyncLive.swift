@@ -4,7 +4,7 @@ package import KVModels
 package import KVSync
 internal import KVTransport
 
-/// Subscriptions of AppSync as live data: all models that somebody listens to over one WebSocket. Safe from any thread.
+/// Subscriptions of AppSync as live data: all subscribed models over one WebSocket. Safe from any thread.
 ///
 /// The position of a poll is the number of the connection: events between two connections are lost, and read again.
 package final class AppSyncLive: LiveRemote {

@@ -8,7 +8,7 @@ internal import KVTransport
 ///
 ///     open ── connection_init ──▶ connection_ack ── start ──▶ start_ack ── data … data ── stop ──▶ complete
 ///
-/// Whoever waits for an acknowledgement keeps what arrives meanwhile for `next`.
+/// A wait for an acknowledgement keeps what arrives meanwhile for `next`.
 final class RealtimeConnection: Sendable {
   /// Seconds to wait for an acknowledgement: of the connection, and of a subscription.
   private static let (connectSeconds, startSeconds) = (15.0, 15.0)
@@ -131,7 +131,7 @@ final class RealtimeConnection: Sendable {
     }
   }
 
-  /// Ends a subscription. What still comes of it is nobody's.
+  /// Ends a subscription. Late messages are dropped.
   func stop(_ id: String) throws(StoreError) { try send(RealtimeMessage.stop(id: id)) }
 
   // MARK: Messages

@@ -13,7 +13,7 @@ enum RealtimeMessage: Equatable {
   case complete(id: String)
   /// A refusal; nil: of the connection.
   case refused(id: String?, errors: [JSONObject])
-  /// A kind of message that nobody knows here.
+  /// An unknown kind of message.
   case unknown
 
   /// What the API gives if the acknowledgement does not say.

@@ -110,7 +110,7 @@ final class CallbackObjectStore: ObjectStore {
 }
 
 extension [UInt8] {
-  /// A number that is another one for other bytes, but for one of 2^63 pairs (FNV-1a).
+  /// A number that differs for different bytes, except for one of 2^63 pairs (FNV-1a).
   fileprivate var fingerprint: Int64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in self { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -153,7 +153,7 @@ extension Client {
   func tellQueue(of storage: Storage) {
     guard synced.running != nil else { return }
     var count = 0
-    // What cannot be read is said by whoever needs it.
+    // What cannot be read is reported by the call that needs it.
     try? synced.tellQueue(of: storage) { write in
       count += 1
       events.publish(.background(.enqueued(write)))

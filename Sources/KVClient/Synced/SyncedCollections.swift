@@ -14,7 +14,7 @@ final class SyncedCollections: Sendable {
     /// The application has stopped it: opening a store does not start it.
     var isStopped = false
     var isClosed = false
-    /// Ends the pushes that nobody asked for.
+    /// Ends the automatic pushes.
     var pushing = Cancellation()
     /// Hear when a collection may have become synchronised, or all have ceased to be.
     var listeners: [Int: @Sendable () -> Void] = [:]

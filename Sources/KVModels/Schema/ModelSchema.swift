@@ -50,7 +50,7 @@ package struct Model: Sendable, Equatable {
 
   package func field(_ name: String) -> ModelField? { fields.first { $0.name == name } }
 
-  /// Whether the id is the field `id`, which a new record is given by whoever makes it.
+  /// Whether the id is the field `id`, which the maker of a new record sets.
   package var hasGeneratedID: Bool { primaryKey == ["id"] }
 }
 

@@ -86,7 +86,7 @@ package struct SchemaChanges: Sendable, Equatable {
 }
 
 extension ModelField {
-  /// Whether a record without it is none of its model.
+  /// Whether a record without it does not fit its model.
   package var hasToBeWritten: Bool {
     isRequired && relation == nil && defaultValue == nil && !isReadOnly
   }

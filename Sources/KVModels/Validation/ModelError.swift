@@ -1,4 +1,4 @@
-/// Why a record is none of its model.
+/// Why a record does not fit its model.
 package struct ModelError: Error, Sendable, Equatable {
   /// In words that name the field: `Post.rating has to be an integer of 32 bits`.
   package let message: String

@@ -81,7 +81,7 @@ package struct SchemaMigration: Sendable {
       return try completed(JSONValue.object(object).bytes)
     }
 
-    /// A record with what it has by default. Throws if it is none of the new model.
+    /// A record with its defaults. Throws if it does not fit the new model.
     package func completed(_ record: [UInt8]) throws(ModelError) -> [UInt8] {
       try validator?.completed(record) ?? record
     }
@@ -191,13 +191,13 @@ package struct SchemaMigration: Sendable {
         rule.defaults = values
       default:
         throw ModelError(
-          message: "\(member.name) is none of from, rename, drop and default", path: model.name)
+          message: "\(member.name) is not one of from, rename, drop and default", path: model.name)
       }
     }
     return rule
   }
 
-  /// Throws for a field of which nobody says what is to become of it, and for another key.
+  /// Throws for a field without a rule, and for an unknown key.
   private static func check(_ old: Model, _ new: Model, by rule: Rule) throws(ModelError) {
     guard old.primaryKey.map(rule.name) == new.primaryKey,
       zip(old.primaryKey, new.primaryKey).allSatisfy({ old.field($0)?.kind == new.field($1)?.kind })

@@ -89,7 +89,7 @@ struct Relationships: Sendable {
     }
   }
 
-  /// Throws `.invalid` if there is none of this name.
+  /// Throws `.invalid` if the name is unknown.
   func named(_ name: String, of collection: RecordID) throws(StoreError) -> Relationship {
     guard let found = all[Name(collection: collection, name: RecordID(name))] else {
       throw StoreError(

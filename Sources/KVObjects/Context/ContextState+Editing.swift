@@ -44,7 +44,7 @@ extension ContextState {
     return id
   }
 
-  /// Changes members of an object, or all of them: then those that are not named are gone, but for the id and what the
+  /// Changes members of an object, or all of them: then those that are not named are removed, except the id and what the
   /// backend makes. `.notFound` if there is no such object.
   mutating func update(
     _ id: ObjectID, _ record: [UInt8], replacingAll: Bool

@@ -54,7 +54,7 @@ final class FollowedObjectList: FollowedRecords, @unchecked Sendable {
 
   func changes() throws(StoreError) -> (records: any RecordSource, changes: ListChanges)? {
     suspects += try stored.changes()
-    // What was changed between the fetch and now: nobody has seen those that are not in the cache.
+    // What was changed between the fetch and now: objects that are not in the cache were not delivered.
     let all = isFirst ? list.list.ids + suspects : suspects
     guard
       let next = try context.renew(list, suspects: all, includesFaults: !isFirst, unsaved: unsaved)

@@ -51,7 +51,7 @@ struct UndoHistory {
     return group
   }
 
-  /// Forgets all edits. Open groups stay open: whoever began them ends them.
+  /// Forgets all edits. Open groups stay open: their beginners end them.
   mutating func removeAll() { (undoable, redoable, open) = ([], [], []) }
 
   /// The same with other ids for objects that have got permanent ones.

@@ -2,7 +2,7 @@ internal import KVBase
 package import KVJSON
 package import KVSync
 
-/// An object that was changed by a context and, since that read it, by somebody else: another context, another process, a pull
+/// An object that was changed by a context and, since that read it, by another writer: another context, another process, a pull
 /// or live data.
 package struct MergeConflict: Sendable {
   package let id: ObjectID
@@ -69,7 +69,7 @@ package struct MergeConflict: Sendable {
     return isSame(read, as: theirs) ? .write(nil) : nil
   }
 
-  /// Whether a state is the stored one, but for what the backend makes: the permissions, too, where only one of them has any.
+  /// Whether a state is the stored one, except for what the backend makes: the permissions, too, where only one of them has any.
   /// The backend gives them to a new record, and a record that is written without them keeps those that it has there.
   private func isSame(_ state: RecordMembers, as stored: RecordMembers) -> Bool {
     (state.names + stored.names).allSatisfy { name in

@@ -7,7 +7,7 @@ package struct ObjectSave: Sendable {
     package let version: Int64?
     /// The whole record, with its id; empty for a deletion.
     package let body: [UInt8]
-    /// Whether the id was made by the context, so that nobody else can have it.
+    /// Whether the id was made by the context, so that no other object can have it.
     package let hasNewID: Bool
 
     package init(_ id: ObjectID, version: Int64?, body: [UInt8], hasNewID: Bool = false) {

@@ -58,7 +58,7 @@ package protocol ObjectStore: AnyObject, Sendable {
   func close()
 }
 
-/// What is stored of a query that is followed. One thread at a time, but for `end`.
+/// What is stored of a query that is followed. One thread at a time, except `end`.
 package protocol FollowedObjects: AnyObject, Sendable {
   /// The objects that have been changed since the last call, or since following began, or that the query finds since then.
   func changes() throws(StoreError) -> [ObjectID]

@@ -6,7 +6,7 @@ package struct ObjectValues: Sendable, Equatable {
   /// The record, a JSON object: its attributes, and in the members that to-one relationships name the ids of other objects.
   /// An absent member is null.
   package var body: [UInt8]
-  /// A number that is another one after each change of the record, whoever makes it.
+  /// A number that differs after each change of the record, whatever changed it.
   package var version: Int64
 
   package init(_ body: [UInt8], version: Int64) {

@@ -1,6 +1,6 @@
 internal import KVBase
 
-/// Checks that all have to hold, within the budget of whoever asks.
+/// Checks that all have to hold, within the caller's budget.
 struct Checks: Sendable {
   private let list: [Check]
   private let budget: WorkBudget

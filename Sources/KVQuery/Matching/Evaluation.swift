@@ -193,7 +193,7 @@ extension RawValue {
   /// The value as decoded JSON.
   var json: JSONValue { json(levels: EntityScanner.maximumDepth) }
 
-  /// `levels`: how deep it looks; entities are never deeper, unless somebody has changed the database.
+  /// `levels`: how deep it looks; entities are never deeper, unless the database was changed from outside.
   private func json(levels: Int) -> JSONValue {
     switch kind {
     case .object where levels == 0, .array where levels == 0: return .null

@@ -30,7 +30,7 @@ package final class Matcher: Sendable {
   /// The text that every matching entity contains; nil: nothing in particular.
   private let required: RequiredText?
 
-  /// `budget`: of whoever asks; it is looked at for each entity, and inside of an entity where a long predicate
+  /// `budget`: the caller's; it is checked for each entity, and inside of an entity where a long predicate
   /// or a long array makes that take long. `format`: of the entities; it says where texts are not searched.
   package init(
     _ predicate: Predicate, within budget: WorkBudget = .unlimited,

@@ -99,7 +99,7 @@ package final class IndexKeys: Sendable {
     isOutdated ? [] : combinations(of: RawValue(entity: entity)) ?? []
   }
 
-  /// How many rows an entity has; several where nobody can tell.
+  /// How many rows an entity has; several where it is not known.
   package func rowCount(of entity: UnsafeRawBufferPointer) -> Int {
     if isOutdated { return 2 }
     let root = RawValue(entity: entity)

@@ -9,7 +9,7 @@ package struct PlanValues {
     return named.ids[0]
   }()
 
-  /// `query`: like the one that the plan was made for, but for the constants of its filter.
+  /// `query`: like the one that the plan was made for, except for the constants of its filter.
   package init(of query: Query) {
     self.query = query
     tests = query.filter.conjunction.tests.map(\.test)

@@ -34,7 +34,7 @@ package struct SQLSelection: Sendable {
   package private(set) var pageCondition = "1"
   /// The terms for `ORDER BY` with `pageSource`.
   package private(set) var order = "e.n"
-  /// The columns of the index whose order the rows of `pageSource` come in by themselves, but for ties; empty
+  /// The columns of the index whose order the rows of `pageSource` come in by themselves, except for ties; empty
   /// if they do not.
   package private(set) var walk: [(column: String, ascending: Bool)] = []
   /// That index alone, as a source for `FROM` with the same condition, if no row has to be looked at; nil: some have.

@@ -3,7 +3,7 @@ internal import KVBase
 /// The filter that the original client sends for a format, letter by letter, where that differs from ours
 /// because it is broken: text is not escaped, `LIKE` cannot match, `@count` forgets its operator.
 ///
-/// The format is kept as it was written and read again when somebody wants this, which hardly anybody does.
+/// The format is kept as it was written and parsed again on demand, which is rare.
 struct LegacySDKFilter: Sendable, Equatable {
   let format: String
   let arguments: String

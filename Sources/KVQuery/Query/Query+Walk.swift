@@ -9,7 +9,7 @@ extension Query {
     package var rest: Predicate
   }
 
-  /// The walk that the query is; nil if its order is another. Whoever reads page by page asks this, and an
+  /// The walk that the query is; nil if its order is another. Reading page by page asks this, and an
   /// index of the ids answers it without looking at what is not on the page.
   package var walk: Walk? {
     guard sort == [SortKey(.id)] else { return nil }

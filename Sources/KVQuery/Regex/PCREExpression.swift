@@ -80,7 +80,7 @@ final class PCREMemory {
 
   /// Allocates the memory of a search; nil if there is none.
   init?(for code: OpaquePointer) {
-    // One pair of positions: where a match is interests nobody.
+    // One pair of positions: the place of a match is not needed.
     guard let results = pcre2_match_data_create_8(1, nil) else { return nil }
     guard let settings = pcre2_match_context_create_8(nil) else {
       pcre2_match_data_free_8(results)

@@ -3,7 +3,7 @@ internal import KVBase
 /// Counts the work of one search in one text, and limits it.
 ///
 /// The limit grows with the text and does not depend on the machine: the same query has the same answer, or
-/// the same error, everywhere. The `WorkBudget` of whoever asks is looked at in between.
+/// the same error, everywhere. The caller's `WorkBudget` is checked in between.
 struct SearchEffort {
   /// Steps for any text, and for each byte of it: a search that is linear in the text never runs out.
   private static let base = 1_000_000

@@ -36,7 +36,7 @@ extension WildcardSearch {
       } else {
         tokens.append(token)
       }
-      // What repeats anything else is none of these.
+      // A repetition of anything else is not simple.
       if at < text.count, "*+?{".unicodeScalars.contains(text[at]) { return nil }
     }
     return tokens

@@ -3,7 +3,7 @@ internal import KVJSON
 extension RawValue {
   /// Runs `body` with the text of each string in a value, names of members left out.
   ///
-  /// `levels`: how deep it looks; entities are never deeper, unless somebody has changed the database.
+  /// `levels`: how deep it looks; entities are never deeper, unless the database was changed from outside.
   func eachText(
     levels: Int = EntityScanner.maximumDepth, _ body: (UnsafeBufferPointer<UInt8>) -> Void
   ) {

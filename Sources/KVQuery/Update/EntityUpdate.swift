@@ -18,8 +18,8 @@ package struct EntityUpdate: Sendable {
   package private(set) var text: String
   /// The steps in the order of their paths; no path leads to, or into, another one's.
   private(set) var steps: [Step]
-  /// How many bytes an entity may have after the update; nil: any number. `apply` does not look at it: it stands here for
-  /// whoever stores the result.
+  /// How many bytes an entity may have after the update; nil: any number. `apply` does not check it: it is meant for
+  /// the caller that stores the result.
   package private(set) var maxBytes: Int?
 
   /// Throws `.json` or `.syntax` with the position in the text.
@@ -64,7 +64,7 @@ package struct EntityUpdate: Sendable {
   ///
   /// `now`: what `$currentDate` writes. Throws `.syntax` if the update does not fit the entity, such as a
   /// `$inc` of a string, or would change its id. The result may be nested too deeply or too large to be
-  /// stored: whoever stores it looks at that.
+  /// stored: the caller that stores it checks that.
   package func apply(
     to entity: UnsafeRawBufferPointer, now: Timestamp
   ) throws(QueryError) -> [UInt8]? {

@@ -1,6 +1,6 @@
 package import KVJSON
 
-/// A sum of numbers that loses nothing: it is rounded once, when somebody asks for it. So the order in which the numbers
+/// A sum of numbers that loses nothing: it is rounded once, when it is read. So the order in which the numbers
 /// come makes no difference, and what was added can be taken away again.
 ///
 /// Most sums fit into two doubles and an integer, to which a number is added in a few instructions: each addition's

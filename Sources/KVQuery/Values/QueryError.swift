@@ -9,7 +9,7 @@ package struct QueryError: Error, Sendable, Equatable {
     case syntax
     /// A regular expression, or another comparison, took more steps for an entity than it may.
     case budget
-    /// The `WorkBudget` of whoever asked is exhausted.
+    /// The caller's `WorkBudget` is exhausted.
     case exhausted
     /// A local store cannot answer this.
     case unsupported

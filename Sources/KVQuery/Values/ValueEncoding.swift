@@ -22,7 +22,7 @@ enum ValueEncoding {
   }
 
   /// `levels`: how deep it looks. `left`: at how many values: each has a byte of its own at least. Entities never have more of
-  /// either, unless somebody has changed the database: then the same bytes may belong to many values.
+  /// either, unless the database was changed from outside: then the same bytes may belong to many values.
   private static func append(
     _ value: RawValue, to out: inout [UInt8], levels: Int, left: inout Int, _ collation: Collation?
   ) {

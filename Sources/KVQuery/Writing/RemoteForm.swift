@@ -55,7 +55,7 @@ extension Test {
 }
 
 extension Query {
-  /// Whether a backend can answer it whole, but for what is computed.
+  /// Whether a backend can answer it whole, except for what is computed.
   package var isRemote: Bool { isRemote(withCollations: false) }
 
   /// The same for a backend that knows orders by language, as only our server does.

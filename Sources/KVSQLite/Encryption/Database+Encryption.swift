@@ -67,12 +67,13 @@ extension Connection {
     try execute("PRAGMA locking_mode = EXCLUSIVE")
     do throws(SQLiteError) {
       guard try leaveLog() else {
-        throw SQLiteError(.busy, "Somebody else has the file open.")
+        throw SQLiteError(.busy, "Another connection has the file open.")
       }
       try execute("BEGIN EXCLUSIVE; COMMIT")
     } catch {
       guard error.kind == .busy else { throw error }
-      throw SQLiteError(.busy, extendedCode: error.extendedCode, "Somebody else has the file open.")
+      throw SQLiteError(
+        .busy, extendedCode: error.extendedCode, "Another connection has the file open.")
     }
   }
 

@@ -110,11 +110,11 @@ extension AdminCommand {
       work: .requests(UserCommands.add)),
     AdminCommand(
       "users password",
-      "Sets a user's password; his sessions end. Without a password one is made and shown.",
+      "Sets a user's password; the user's sessions end. Without a password one is made and shown.",
       operands: [user],
       options: kindOfUser + [passwordFile], work: .requests(UserCommands.setPassword)),
     AdminCommand(
-      "users disable", "Keeps a user from logging in; his sessions end.",
+      "users disable", "Keeps a user from logging in; the user's sessions end.",
       operands: [user], options: kindOfUser,
       work: .requests(UserCommands.disable)),
     AdminCommand(
@@ -122,7 +122,7 @@ extension AdminCommand {
       operands: [user], options: kindOfUser,
       work: .requests(UserCommands.enable)),
     AdminCommand(
-      "users invite", "Makes an invitation, by which somebody can sign up under this name.",
+      "users invite", "Makes an invitation, by which a person can sign up under this name.",
       operands: [Operand(name: "NAME")],
       options: [Option("days", "N", help: "for how many days it is good [7]")],
       work: .requests(UserCommands.invite)),
@@ -137,7 +137,7 @@ extension AdminCommand {
       "users unlink", "Removes the link of a user with an identity.",
       operands: [user], options: kindOfUser, work: .requests(UserCommands.unlink)),
     AdminCommand(
-      "users delete", "Deletes a user for good. What he has written stays.",
+      "users delete", "Deletes a user for good. What the user has written stays.",
       operands: [user], options: kindOfUser,
       work: .requests(UserCommands.delete)),
   ]

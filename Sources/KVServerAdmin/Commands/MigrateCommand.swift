@@ -3,7 +3,7 @@ package import KVServerCore
 
 /// `kvstored admin migrate`.
 package enum MigrateCommand {
-  /// Moves all data. `isFinal`: nobody writes to the source; else what it has now is copied, and another run has to follow.
+  /// Moves all data. `isFinal`: there are no writes to the source; else what it has now is copied, and another run has to follow.
   package static func run(
     from source: any TransferReader, to target: any TransferTarget, isFinal: Bool,
     terminal: AdminTerminal

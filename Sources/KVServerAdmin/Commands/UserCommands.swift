@@ -90,7 +90,7 @@ enum UserCommands {
   }
 
   @Sendable static func unlink(_ call: AdminCall) throws(AdminFailure) {
-    try change(call, "DELETE", path: ["_identity"], outcome: "is linked with nobody")
+    try change(call, "DELETE", path: ["_identity"], outcome: "is linked with no identity")
   }
 
   private static func change(

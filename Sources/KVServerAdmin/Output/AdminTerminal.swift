@@ -6,7 +6,7 @@ package struct AdminTerminal {
   package var isJSON: Bool
   /// Takes bytes of the result. Throws if they cannot be written.
   package var write: ([UInt8]) throws(AdminFailure) -> Void
-  /// Takes lines for whoever watches, without their ends.
+  /// Takes lines for the terminal, without their ends.
   package var tell: (String) -> Void
 
   package init(

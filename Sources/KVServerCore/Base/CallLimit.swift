@@ -1,6 +1,6 @@
 package import KVBase
 
-/// How many calls to a service of somebody else's may be under way. Safe from any thread.
+/// How many calls to an external service may be under way. Safe from any thread.
 package final class CallLimit: Sendable {
   private struct State {
     var running = 0

@@ -75,7 +75,7 @@ package struct SettingsReader {
     return colon > authority.startIndex && UInt16(port).map { $0 > 0 } == true
   }
 
-  /// Whether nobody on the way can read or change what is sent to an address: it is `https://`, or of this machine.
+  /// Whether what is sent to an address cannot be read or changed on the way: it is `https://`, or of this machine.
   package static func isPrivate(_ address: String) -> Bool {
     guard isAddress(address), let authority = authority(of: address) else { return false }
     let host =

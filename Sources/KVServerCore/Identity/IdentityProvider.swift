@@ -1,11 +1,11 @@
 internal import KVBase
 
-/// Who somebody is, as a provider of identities has proven.
+/// An identity, as a provider has proven it.
 package struct ProvenIdentity: Sendable, Equatable {
   package var issuer: String
-  /// The provider's name of him, which never changes, and which nobody else ever has.
+  /// The provider's name for it, which never changes, and which no other identity ever has.
   package var subject: String
-  /// What he is called among the users of an app.
+  /// The username in an app.
   package var name: String
   /// When the provider said so, in seconds since 1970; 0: long ago.
   package var issued: Int64
@@ -38,7 +38,7 @@ package struct ProviderGrant: Sendable {
   }
 }
 
-/// Why somebody is not proven to be who he says. Each has a sentence, which holds no secret.
+/// Why an identity is not proven. Each has a sentence, which contains no secret.
 package enum IdentityFailure: Error, Equatable {
   /// The provider, or a check of what it has signed, says no.
   case refused(String)
@@ -48,7 +48,7 @@ package enum IdentityFailure: Error, Equatable {
 
 /// What the operator allows to those whom a provider proves.
 package struct IdentityRules: Sendable, Equatable {
-  /// Whether a user is made at the first login; if not, his name has to be that of a user.
+  /// Whether a user is made at the first login; if not, there has to be a user of that name.
   package var createsUsers = true
   /// Where the provider sends browsers back to: this server's own address; nil: there is no login page.
   package var callback: String?
@@ -60,11 +60,11 @@ package struct IdentityRules: Sendable, Equatable {
   package init(secret: String) { self.secret = secret }
 }
 
-/// Proves who somebody is. Safe from any thread; waits for the network some seconds at the most.
+/// Proves identities. Safe from any thread; waits for the network some seconds at the most.
 package protocol IdentityProvider: AnyObject, Sendable {
   var rules: IdentityRules { get }
 
-  /// The address of the page where somebody logs in. The browser comes back with `state`; `challenge` is of the verifier that
+  /// The address of the page where a user logs in. The browser comes back with `state`; `challenge` is of the verifier that
   /// changes the code into a grant (RFC 7636).
   func loginPage(
     state: String, nonce: String, challenge: String
@@ -87,7 +87,7 @@ package protocol IdentityProvider: AnyObject, Sendable {
     ofToken token: String, nonce: String?, accessToken: String?
   ) throws(IdentityFailure) -> ProvenIdentity
 
-  /// Lets an id token prove somebody once more, because the login with it has failed.
+  /// Lets an id token be used once more, because the login with it has failed.
   func release(token: String)
 
   /// Ends the calls under way. Those that come afterwards fail.

@@ -5,7 +5,7 @@ internal import KVJSON
 /// remembers nothing, and every server of the app can take the next step. That a code is good for one time is the
 /// provider's to see to: ours holds the provider's, and nothing that opens a session.
 struct LoginFlow {
-  /// Seconds that somebody may look at the page, and that a client may keep the code.
+  /// Seconds that a user may take for the page, and that a client may keep the code.
   private static let pageSeconds: Int64 = 600
   private static let codeSeconds: Int64 = 120
 
@@ -89,7 +89,7 @@ struct LoginFlow {
     seal.seal("access", Self.members(of: grant.identity), until: now + grant.seconds)
   }
 
-  /// Who has an access token; nil: nobody, or no more.
+  /// The user of an access token; nil: it is unknown, or has expired.
   func identity(ofAccessToken token: String) -> ProvenIdentity? {
     seal.open("access", token, at: now).flatMap(Self.identity)
   }

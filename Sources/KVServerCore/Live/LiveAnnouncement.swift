@@ -13,7 +13,7 @@ package struct LiveAnnouncement: Sendable {
   package let content: Content
   /// The time of the first message; the others have the times after it.
   package let time: Int64
-  /// Whether somebody was subscribed when it was written, so that it is in the journal.
+  /// Whether there was a subscriber when it was written, so that it is in the journal.
   package let isJournaled: Bool
 
   package init(

@@ -53,7 +53,7 @@ final class LiveBroker: Sendable {
     /// The time up to which no message is added any more.
     var completeUntil: Int64 { reserved.min().map { $0 &- 1 } ?? history.last }
 
-    /// A position for somebody who wants to know everything from now on.
+    /// A position from which everything that follows is delivered.
     mutating func current(_ now: Timestamp) -> Int64 {
       reserved.isEmpty ? history.current(now) : completeUntil
     }
@@ -71,7 +71,7 @@ final class LiveBroker: Sendable {
   let wire: LiveWire
   private let state: Monitor<State>
   let now: @Sendable () -> Timestamp
-  /// Has somebody else `deliver` a collection soon; false: there is nobody.
+  /// Has another thread `deliver` a collection soon; false: there is none.
   private let deliverLater: @Sendable (String) -> Bool
 
   /// `history`: what is known from before; nil: nothing. `isSilent`: collections without live data.
@@ -166,7 +166,7 @@ final class LiveBroker: Sendable {
     state.withLock { _ = $0.reserved.remove(announcement.time) }
   }
 
-  /// Publishes what was committed. Calls must come in the order of the commits. Whoever has written waits for the
+  /// Publishes what was committed. Calls must come in the order of the commits. The writer waits for the
   /// answers to a few polls at the most.
   func publish(_ announcement: LiveAnnouncement) {
     let groups = state.withLock { state -> Set<String> in
@@ -183,7 +183,7 @@ final class LiveBroker: Sendable {
     announce(announcement.topic, to: groups)
   }
 
-  /// Whether somebody listens to a collection or a stream.
+  /// Whether a collection or a stream has subscribers.
   func hasListeners(of topic: String) -> Bool {
     state.withLock { !$0.members.groups(subscribedTo: topic).isEmpty }
   }
@@ -200,7 +200,7 @@ final class LiveBroker: Sendable {
     }
   }
 
-  /// Answers the polls of some groups, or leaves that to somebody else if they are many.
+  /// Answers the polls of some groups, or leaves that to another thread if they are many.
   private func announce(_ topic: String, to groups: Set<String>) {
     if let few = state.withLock({ Self.polls(of: groups, $0, limit: Self.maxPollsAtOnce) }) {
       deliver(few)

@@ -40,7 +40,7 @@ package struct LiveHistory: Sendable {
   /// Says that no message up to a time will be added any more.
   package mutating func advance(to time: Int64) { last = max(last, time) }
 
-  /// A time for somebody who wants to know everything from now on.
+  /// A time after which everything is delivered.
   package mutating func current(_ now: Timestamp) -> Int64 {
     if !isShared { last = max(last, Self.ticks(now)) }
     return last

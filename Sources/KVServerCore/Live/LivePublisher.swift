@@ -4,7 +4,7 @@
 /// its last step, and `publish` or `withdraw` after it. One that several servers share gives the times itself, since
 /// they have to follow the commits of all: on each server it calls `receive` and what follows it, and nothing else.
 package protocol LivePublisher: Sendable {
-  /// Whether somebody listens to a collection or a stream here.
+  /// Whether a collection or a stream has subscribers on this server.
   func hasListeners(of topic: String, in app: Int64) -> Bool
 
   /// A time that no message has or will have; nil: there is no such app.

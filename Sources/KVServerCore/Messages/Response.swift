@@ -46,7 +46,7 @@ package protocol BodySource: AnyObject, Sendable {
 
 /// Sends the answer to one request. The first answer counts; any thread may send it.
 package protocol Reply: AnyObject, Sendable {
-  /// Whether the client has closed its side, so that nobody may be left to receive an answer.
+  /// Whether the client has closed its side, so that an answer may not be received any more.
   var isAbandoned: Bool { get }
   func send(_ response: Response)
 }

@@ -10,7 +10,7 @@ package struct Asker: Hashable, Sendable {
     Asker(kind: 0, app: app, name: Array(id.utf8))
   }
 
-  /// Whoever has a session that nobody has looked up yet.
+  /// The owner of a session that was not looked up yet.
   package static func session(_ token: String) -> Asker {
     Asker(kind: 2, app: 0, name: Array(token.utf8))
   }

@@ -2,9 +2,9 @@ internal import KVBase
 
 /// Threads that take jobs, so that none of those who ask can keep the others waiting. Safe from any thread.
 ///
-/// The jobs of one asker run in the order they come; askers take turns. Whoever has jobs running may start another
+/// The jobs of one asker run in the order they come; askers take turns. An asker with running jobs may start another
 /// one only as long as enough threads stay free: with sixteen threads one asker gets twelve at the most, a second
-/// one three of the rest, and the last free thread goes to somebody who has none.
+/// one three of the rest, and the last free thread goes to an asker that has none.
 package final class WorkerPool: Sendable {
   package typealias Job = @Sendable () -> Void
 
@@ -58,7 +58,7 @@ package final class WorkerPool: Sendable {
       if let next { return .some(next) }
       return queue.isClosed && queue.isEmpty ? .some(nil) : nil
     }
-    // The job that has ended may have made room for more than one, and nobody else would look.
+    // The job that has ended may have made room for more than one, and no other thread would notice.
     if isMoreToDo { state.withLockNotifyingOne { _ in } }
     guard let job = next ?? nil else {
       // At the end: those who still wait see it too.

@@ -18,8 +18,8 @@ enum EntityID {
     }
   }
 
-  /// A user's id must moreover be nobody else's name: neither the administrator's nor an operation on users, today or
-  /// in a later version. Operations start with an underscore, but for `login`.
+  /// A user's id must moreover have no other meaning: it is neither the administrator's nor an operation on users, today or
+  /// in a later version. Operations start with an underscore, except `login`.
   static func check(user id: String) throws(ServerError) {
     try check(id)
     let isReserved =

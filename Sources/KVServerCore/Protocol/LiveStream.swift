@@ -2,7 +2,7 @@ internal import KVBase
 
 /// One user's part of a stream, to which others may send and listen: a substream.
 package struct LiveStream: Sendable, Equatable {
-  /// A user who has more substreams than this may change those he has.
+  /// A user who has more substreams than this may only change the existing ones.
   package static let maxPerUser = 1000
 
   package let name: String

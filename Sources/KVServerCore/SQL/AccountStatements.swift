@@ -37,7 +37,7 @@ package enum AccountStatements<Piece: SQLPiece> {
     "SELECT id FROM account WHERE app = \(bind: app)"
   }
 
-  /// Changes no row if somebody has the name, or had the id.
+  /// Changes no row if the name is taken, or the id was used before.
   package static func insert(_ id: String, name: String, password: String, app: Int64) -> Piece {
     """
     INSERT INTO account (app, id, name, password)
@@ -56,7 +56,7 @@ package enum AccountStatements<Piece: SQLPiece> {
     """
   }
 
-  /// Changes no row if somebody else has the name.
+  /// Changes no row if another user has the name.
   package static func apply(_ change: AccountChange, to id: String, app: Int64) -> Piece {
     """
     UPDATE account SET name = \(bind: change.name),
@@ -75,7 +75,7 @@ package enum AccountStatements<Piece: SQLPiece> {
     "UPDATE account SET disabled = \(sql: isDisabled ? "true" : "false") WHERE \(isOf(id, app))"
   }
 
-  /// Removes an account and its user from all groups; nobody gets the id again.
+  /// Removes an account and its user from all groups; the id is never used again.
   package static func remove(_ id: String, app: Int64) -> [Piece] {
     [
       "INSERT INTO former_user (app, id) VALUES (\(bind: app), \(bind: id)) ON CONFLICT DO NOTHING",

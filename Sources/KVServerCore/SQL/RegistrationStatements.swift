@@ -65,7 +65,7 @@ package enum RegistrationStatements<Piece: SQLPiece> {
     """
   }
 
-  /// The devices that a user has registered in some of his sessions.
+  /// The devices that a user has registered in some sessions.
   package static func devices(of id: String, app: Int64, in sessions: SessionSubset) -> Piece {
     let isWanted: Piece =
       switch sessions {

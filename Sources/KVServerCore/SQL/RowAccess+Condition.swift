@@ -1,9 +1,9 @@
-/// Whoever asks, as the conditions of a statement name him.
+/// The caller, as the conditions of a statement name it.
 package protocol SQLUser: Sendable {
   associatedtype Piece: SQLPiece
   /// His id.
   var id: Piece { get }
-  /// Tells whether a column with an access list, which may be NULL, names him or a group of his.
+  /// Tells whether a column with an access list, which may be NULL, names the caller or one of their groups.
   func isNamed(in column: String) -> Piece
 }
 

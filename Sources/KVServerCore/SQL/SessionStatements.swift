@@ -86,7 +86,7 @@ package enum SessionStatements<Piece: SQLPiece> {
     """
   }
 
-  /// Makes a new generation of a user's account, in which none of his sessions is left, or only that of a token.
+  /// Makes a new generation of a user's account, in which no session is left, or only that of a token.
   package static func endAll(of id: String, app: Int64, but token: String?) -> [Piece] {
     let account: Piece = "app = \(bind: app) AND id = \(bind: id)"
     let own: Piece = "app = \(bind: app) AND \(user) = \(bind: id)"

@@ -3,9 +3,9 @@ internal import KVBase
 /// Slows down who guesses passwords: after some failures, attempts for a name and from an address have to wait, longer
 /// each time. Safe from any thread; memory is bounded.
 ///
-/// Nobody is locked out for good. What is counted leaks away; who has to wait because of what others did to the name is
-/// told how long, and then may try, whatever they have done meanwhile; and a user is not kept waiting for others where
-/// he has logged in before. So an attacker elsewhere costs the owner of a name half a minute at most, once.
+/// No user is locked out for good. Counts decay; a client that has to wait because of what others did to the name is
+/// told how long, and then may try, whatever they have done meanwhile; and a user does not wait for others where
+/// that user has logged in before. So an attacker elsewhere costs the owner of a name half a minute at most, once.
 final class LoginThrottle: Sendable {
   private let state = Monitor(State())
   private let milliseconds: @Sendable () -> Int64
@@ -19,7 +19,7 @@ final class LoginThrottle: Sendable {
     fileprivate let address: Int
     fileprivate let pair: Int
 
-    // Hashes with a seed of this process. Two keys that share one share their fate; nobody can bring that about.
+    // Hashes with a seed of this process. Two keys with the same hash share their counts; an attacker cannot provoke that.
     init(app: Int64, name: String, from address: ClientAddress) {
       let name = RecordID(name)
       self.name = Self.hash(app, name)
@@ -98,7 +98,7 @@ final class LoginThrottle: Sendable {
   private struct Failures {
     private var level: Int64 = 0
     private var time: Int64 = 0
-    /// Until then nobody may try.
+    /// Until then no attempt is allowed.
     var mayTryAt: Int64 = 0
 
     mutating func add(_ limits: Limits, _ now: Int64) {
@@ -138,7 +138,7 @@ final class LoginThrottle: Sendable {
     }
 
     /// Reserves an attempt. The first attempt of a client at a name with failed logins of others waits as long as if the
-    /// failures were its own. The moment is kept for him.
+    /// failures were its own. The moment is reserved for that client.
     private mutating func reserve(_ attempt: Attempt, _ now: Int64) -> Int64 {
       let delay = names[attempt.name]?.delay(.name, now) ?? 0
       guard delay > 0 else { return 0 }

@@ -75,7 +75,7 @@ struct AuthenticatedRequest: Sendable {
     return token
   }
 
-  /// Throws unless a user asks this for himself, or the administrator for him.
+  /// Throws unless a user asks this for their own account, or the administrator does.
   func requireUserOrMaster(_ id: String, to action: String) throws(ServerError) {
     guard isAdministrator || isUser(id) else {
       throw ServerError(

@@ -12,7 +12,7 @@ struct Hooks: Sendable {
   /// The most bytes that an entity may have.
   private let entityBytes: Int
 
-  /// Nil: nobody is asked.
+  /// Nil: no service is asked.
   init?(_ call: AuthenticatedRequest, _ collection: String, of service: Service) {
     guard let client = service.logic(for: call), !call.isAdministrator else { return nil }
     self.client = client

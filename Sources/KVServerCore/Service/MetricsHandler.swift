@@ -1,5 +1,5 @@
-/// Answers `/metrics` on an address of its own, without credentials: who may reach it is up to whoever chose the
-/// address.
+/// Answers `/metrics` on an address of its own, without credentials: the operator who chose the address decides who reaches
+/// it.
 package final class MetricsHandler: RequestHandler {
   private let service: Service
   private let hosts: [String]

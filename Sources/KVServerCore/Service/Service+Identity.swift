@@ -94,13 +94,13 @@ extension Service {
     }
     var name = proven.name
     if try store.accounts.find(name: name, of: app.number) != nil {
-      // The name is somebody else's, who cannot keep others out by that.
+      // The name belongs to another user, which must not keep this one out.
       name = "\(proven.name.prefix(200))~\(hexText(randomBytes(4)))"
     }
     let draft = try Self.draft(
       Payload(Array("{}".utf8)), id: id, replacing: [("username", JSONValue.string(name).bytes)])
     do throws(ServerError) {
-      // Nobody knows the password of this hash.
+      // No password matches this hash.
       _ = try store.accounts.create(
         draft, name: name, password: nobodysHash, session: nil, of: app.number)
     } catch {
@@ -127,7 +127,7 @@ extension Service {
 
   // MARK: Links
 
-  /// Links a user with somebody of the provider, who then logs in as this user. It takes proof of both sides: a session of the user
+  /// Links a user with an identity of the provider, which then logs in as this user. It takes proof of both sides: a session of the user
   /// with what the provider has proven; or the administrator's word. DELETE removes the link.
   func identity(_ call: AuthenticatedRequest, of id: String) throws(ServerError) -> Response {
     try call.requireUserOrMaster(id, to: "link a user with an identity")

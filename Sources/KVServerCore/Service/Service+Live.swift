@@ -107,7 +107,7 @@ extension Service {
     return Response(204)
   }
 
-  /// A device of the user's, by his channel group.
+  /// A device of the user's, by the user's channel group.
   typealias Listener = (group: String, device: String, broker: LiveBroker)
 
   /// `topic` is a collection, or that of a stream.
@@ -221,7 +221,7 @@ extension Service {
   }
 
   /// The session may have ended, or a right been taken away, before the poll was among those that wait, when
-  /// nobody knew of a poll to end.
+  /// there was no poll to end.
   private func refuseIfOver(_ poll: LiveBroker.Poll, _ channels: [String], broker: LiveBroker) {
     if (try? store.sessions.find(poll.token) == nil) ?? false { broker.refuse(session: poll.token) }
     guard poll.collections != nil else { return }

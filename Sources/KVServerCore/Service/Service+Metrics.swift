@@ -2,7 +2,7 @@ internal import KVBase
 
 /// `/metrics`.
 extension Service {
-  /// The page, for whoever has the master secret of one of the apps.
+  /// The page, for clients with the master secret of one of the apps.
   func metrics(_ request: Request) throws(ServerError) -> Response {
     guard try isAdministrator(request) else {
       throw ServerError(

@@ -4,7 +4,7 @@ internal import KVQuery
 
 /// `/rpc`.
 extension Service {
-  /// Notes that a user asked to have his address verified. No mail is sent; who asks is not told whether there is such a
+  /// Notes that a user asked for a verification of the address. No mail is sent; the answer does not tell whether there is such a
   /// user.
   func verifyAddress(_ call: AuthenticatedRequest, of name: String) throws(ServerError) -> Response
   {

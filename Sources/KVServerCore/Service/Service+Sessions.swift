@@ -96,7 +96,7 @@ extension Service {
     return Response(204)
   }
 
-  /// Ends all sessions of a user: his own, or any with the master secret.
+  /// Ends all sessions of a user: one's own, or any user's with the master secret.
   func endSessions(_ call: AuthenticatedRequest, of id: String) throws(ServerError) -> Response {
     try call.requireUserOrMaster(id, to: "end the user's sessions")
     guard try store.accounts.find(id: id, of: call.app.number) != nil else {

@@ -109,7 +109,7 @@ extension Service {
     app.seals.map { Seal(secret: $0, app: app.key) }
   }
 
-  /// Only the administrator names the id of a user: whoever may choose it can choose one that rights were given to.
+  /// Only the administrator chooses the id of a user: a chosen id could be one that rights were given to.
   private static func id(ofNew user: JSONObject, _ call: AuthenticatedRequest) throws(ServerError)
     -> String
   {
@@ -171,7 +171,7 @@ extension Service {
       else {
         throw ServerError(.userNotFound)
       }
-      // By what a user logs in is not the business of others who may write to him.
+      // Others who may write to a user's entity cannot change how that user logs in.
       if password != nil || name?.hasSameBytes(as: account.name) == false {
         try call.requireUserOrMaster(id, to: "change a username or a password")
       }
@@ -190,11 +190,11 @@ extension Service {
       return try store.accounts.update(
         draft, of: account, change: change, for: try call.principal(), app: call.app.number)
     }
-    // Whoever knew the old password is out; who changed it stays.
+    // Sessions that were opened with the old password end, except the one that changed it.
     if password != nil {
       try endListening(of: id, app: call.app.number, in: .allBut(call.token))
     }
-    // Who updates himself keeps the answer as his session.
+    // A client that updates its own user keeps the answer as its session.
     guard let token = call.token, call.isUser(id) else { return Response.json(200, body) }
     return Response.json(200, Self.adding(token, to: body))
   }
@@ -244,7 +244,7 @@ extension Service {
     return text
   }
 
-  /// A stored user with a token in his `_kmd`, which is the last member of every stored entity.
+  /// A stored user with a token in `_kmd`, which is the last member of every stored entity.
   static func adding(_ token: String, to body: [UInt8]) -> [UInt8] {
     guard body.suffix(2).elementsEqual("}}".utf8) else { return body }
     var metadata = JSONObjectWriter(continuing: Array(body.dropLast(2)), reservingCapacity: 96)

@@ -269,7 +269,7 @@ package final class Service: RequestHandler, Sendable {
 
   private func answer(_ request: Request, _ route: Route) -> Response {
     do throws(ServerError) {
-      // It may have waited for so long that nobody wants it any more.
+      // It may have waited for so long that the client has gone.
       if request.budget.exhaustion != nil { throw ServerError(.stopping) }
       if case .pubNub(let call) = route { return try pubNub(request, call) }
       if case .metrics = route { return try metrics(request) }
@@ -352,7 +352,7 @@ package final class Service: RequestHandler, Sendable {
       apiVersion: version)
   }
 
-  /// What is wrong with a request is told only to whoever may ask.
+  /// What is wrong with a request is told only to clients that may send it.
   private func performProven(
     _ call: AuthenticatedRequest, _ route: Route
   ) throws(ServerError) -> Response {

@@ -13,20 +13,20 @@ package protocol AccountStore: Sendable {
   /// The ids of all users.
   func ids(of app: Int64) throws(ServerError) -> [String]
 
-  /// Makes a user, and logs him in if a session is given. Throws `.userAlreadyExists` if the name is taken, or the id
+  /// Makes a user, who is logged in if a session is given. Throws `.userAlreadyExists` if the name is taken, or the id
   /// is or ever was.
   func create(
     _ draft: EntityDraft, name: String, password: String, session: NewSession?, of app: Int64
   ) throws(ServerError) -> [UInt8]
 
-  /// Replaces a user's entity, and his name and password as `change` says. nil if the account is not any more what it
+  /// Replaces a user's entity, and the name and password as `change` says. nil if the account is not any more what it
   /// was when it was read.
   func update(
     _ draft: EntityDraft, of account: Account, change: AccountChange, for principal: Principal,
     app: Int64
   ) throws(ServerError) -> [UInt8]?
 
-  /// Deletes a user for good, or only keeps him from logging in. His sessions end.
+  /// Deletes a user for good, or only disables the login. The user's sessions end.
   func delete(
     _ id: String, permanently: Bool, for principal: Principal, of app: Int64
   ) throws(ServerError)
@@ -34,7 +34,7 @@ package protocol AccountStore: Sendable {
   /// Lets a user log in again who was kept from it. Throws `.userNotFound` if there is none.
   func restore(_ id: String, for principal: Principal, of app: Int64) throws(ServerError)
 
-  /// Sets the hash of a user's password; his sessions end. False: there is no such user.
+  /// Sets the hash of a user's password; the user's sessions end. False: there is no such user.
   func setPassword(_ password: String, of id: String, app: Int64) throws(ServerError) -> Bool
 
   /// Starts a session of a user whose password was found right. Gives the user, with the moment in `_kmd.llt`; nil if
@@ -43,7 +43,7 @@ package protocol AccountStore: Sendable {
     _ session: NewSession, of account: Account, app: Int64
   ) throws(ServerError) -> [UInt8]?
 
-  /// Records that the user's address, if he has one, is to be verified.
+  /// Records that the user's address, if there is one, is to be verified.
   func recordVerification(of account: Account, app: Int64) throws(ServerError)
 }
 

@@ -69,7 +69,7 @@ package final class AutomaticIndexes: Sendable {
     if count > 0 { notes.withLock { $0.changes[Self.collection(key), default: 0] += count } }
   }
 
-  /// Notes that the administrator has removed an index: he does not want it.
+  /// Notes that the administrator has removed an index, so that it is not made again.
   package func refuse(_ name: String, in key: CollectionKey) {
     books.withLock { $0.ledger.refuse(name, in: $0.number(Self.collection(key))) }
   }

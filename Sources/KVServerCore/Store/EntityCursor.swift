@@ -3,8 +3,8 @@ package import KVQuery
 
 /// Reads entities page by page, in an order of its own.
 ///
-/// Between pages nothing is held but the position it has got to: no snapshot, no connection, so whoever reads slowly, or
-/// never reads on, keeps nobody waiting, and nothing has to be ended. Within a page all entities are of one moment;
+/// Between pages only the position is kept: no snapshot, no connection, so a client that reads slowly, or
+/// never reads on, blocks no other one, and nothing has to be ended. Within a page all entities are of one moment;
 /// from one page to the next, an entity is read as it is then, and left out if it has gone or does not match any
 /// more. None comes twice, none that stays is missed.
 ///

@@ -7,7 +7,7 @@ package final class EntityList: BodySource, @unchecked Sendable {
   /// What one answer holds at the most; the rest is silently left out, as the protocol has it.
   package static let maxEntities = 10_000
   package static let maxBytes = 100 << 20
-  /// How many bytes of it are made at once, unless somebody wants it otherwise.
+  /// The default for how many bytes of it are made at once.
   package static let pieceBytes = 256 << 10
 
   /// Whether the last piece has been made.

@@ -2,7 +2,7 @@ internal import KVBase
 package import KVQuery
 
 /// The indexes of collections, which the administrator chooses, or `AutomaticIndexes`. Only `IndexBuilder` and one request at a
-/// time need to make progress with them: everything is stored, and whoever comes next goes on.
+/// time need to make progress with them: everything is stored, and the next call goes on.
 package protocol IndexStore: Sendable {
   /// In the order in which they were added.
   func indexes(of collection: CollectionKey) throws(ServerError) -> [CollectionIndex]
@@ -12,14 +12,14 @@ package protocol IndexStore: Sendable {
   /// far as it is filled.
   func add(_ spec: IndexSpec, to collection: CollectionKey) throws(ServerError)
 
-  /// Ends the use of an index, whose rows `buildNext` may still have to remove. False: there is none of this name.
+  /// Ends the use of an index, whose rows `buildNext` may still have to remove. False: no index has this name.
   func remove(_ name: String, from collection: CollectionKey) throws(ServerError) -> Bool
 
   /// Does a step of the work that is left, in a transaction of its own: others write before and after it. False: there is no
   /// work.
   func buildNext() throws(ServerError) -> Bool
 
-  /// Adds an index that nobody has asked for, which `buildNext` fills as well. True if it is there now; false if it is not to
+  /// Adds an automatic index, which `buildNext` fills as well. True if it is there now; false if it is not to
   /// be: there are too many, or another one has its keys. One that comes to take more than `rules` allow is removed while it
   /// is filled.
   func addAutomatic(
@@ -27,7 +27,7 @@ package protocol IndexStore: Sendable {
   ) throws(ServerError) -> Bool
 
   /// Removes such an index; false if another server has used it in the last minutes, so it stays. One that has become the
-  /// administrator's stays too, and is none of these any more.
+  /// administrator's stays too, and is no automatic one any more.
   func removeAutomatic(_ name: String, from collection: CollectionKey) throws(ServerError) -> Bool
 
   /// Tells other servers that an index is used.

@@ -1,11 +1,11 @@
 package import KVBase
 
-/// How far back the changes of a collection are known to somebody who asks for those since a moment.
+/// How far back the changes of a collection are known to a caller who asks for those since a moment.
 package struct KnownHistory: Sendable {
   /// The earliest moment from which on all of them are known; nil: the collection keeps no history.
   private let start: Timestamp?
-  /// When the rights of whoever asks changed last because he joined or left a group: whatever has changed in an entity, he may
-  /// read others since. Nil: he is no user.
+  /// When the caller's rights changed last by joining or leaving a group: since then the caller may read other entities, although
+  /// these have not changed. Nil: the caller is no user.
   private let rightsSince: Timestamp?
 
   package init(from start: Timestamp?, rightsSince: Timestamp?) {

@@ -4,7 +4,7 @@ package protocol RegistrationStore: Sendable {
   func all() throws(ServerError) -> [LiveRegistration]
 
   /// Forgets the devices that were registered in sessions which have ended since: where the server ended in between.
-  /// Those of which nobody knows when they were seen – of an older version – are seen now.
+  /// Those without a time of their last contact – of an older version – get the present one.
   func forgetEnded(at now: Int64) throws(ServerError)
 
   /// Forgets the devices of all apps that were seen before a moment.

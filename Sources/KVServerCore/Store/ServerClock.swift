@@ -9,7 +9,7 @@ package import KVBase
 /// spans this data gave out no times; a client that has one of these has it from other data, of which this is an older
 /// copy.
 package final class ServerClock: Sendable {
-  /// Times between these two were given to nobody.
+  /// No write has a time between these two.
   package struct Gap: Sendable, Equatable {
     package var after: Int64
     package var until: Int64

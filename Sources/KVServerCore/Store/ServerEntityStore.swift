@@ -1,7 +1,7 @@
 package import KVBase
 package import KVQuery
 
-/// The entities of all collections, users and groups included, as whoever asks may see and change them: the permissions
+/// The entities of all collections, users and groups included, as the caller may see and change them: the permissions
 /// of a collection, and those of each entity's `_acl`, are looked at by the store. It throws `.invalidCredentials` if a claim
 /// turns out to be of no session.
 ///

@@ -134,7 +134,7 @@ package struct TransferCollection: Sendable, Equatable {
 package struct TransferClock: Sendable, Equatable {
   /// No time that was given out is later.
   package var latest: Int64
-  /// Live messages after this are all there; 0: nobody knows.
+  /// Live messages after this are complete; 0: not known.
   package var liveFloor: Int64
 
   package init(latest: Int64, liveFloor: Int64) {
@@ -143,7 +143,7 @@ package struct TransferClock: Sendable, Equatable {
   }
 }
 
-/// Data that can be read row by row. One thread at a time. Throws what is wrong, a sentence for whoever moves the data.
+/// Data that can be read row by row. One thread at a time. Throws what is wrong, as a sentence for the administrator.
 package protocol TransferReader: AnyObject {
   /// Names the data: see `ServerStore`.
   var epoch: String { get }

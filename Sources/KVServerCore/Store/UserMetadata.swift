@@ -1,7 +1,7 @@
 package import KVBase
 package import KVJSON
 
-/// What `_kmd` says of a user besides the times of his entity: his state, his last login, what is known of his
+/// What `_kmd` says of a user besides the times of the entity: the state, the last login, what is known of the
 /// address.
 package struct UserMetadata: Sendable {
   package private(set) var members: JSONObject
@@ -19,10 +19,10 @@ package struct UserMetadata: Sendable {
   }
 }
 
-/// What happens to a user besides changes of his entity.
+/// What happens to a user besides changes of the entity.
 package enum UserEvent: Sendable {
   case login
-  /// His address, if he has one, is to be verified.
+  /// The address, if there is one, is to be verified.
   case verification
   case disabling
   case restoring
@@ -49,7 +49,7 @@ package enum UserEvent: Sendable {
 }
 
 extension EntityDraft {
-  /// A stored user, to be written again after an event. Nil: there is nothing to write, or he is damaged.
+  /// A stored user, to be written again after an event. Nil: there is nothing to write, or the entity is damaged.
   package init?(_ id: String, stored: StoredVersion, after event: UserEvent, at now: Timestamp) {
     var metadata = UserMetadata(of: stored.body)
     guard stored.isIntact, event.apply(to: &metadata, of: stored.body, at: now) else { return nil }
@@ -62,7 +62,7 @@ extension EntityDraft {
     self.metadata = metadata.members
   }
 
-  /// The body of a stored user to which an event is no change of his entity: his times and his access list stay.
+  /// The body of a stored user after an event that does not change the entity: its times and its access list stay.
   package func body(keeping stored: StoredVersion) -> [UInt8] {
     body(ACL(of: stored.body), created: stored.created, modified: stored.modified)
   }

@@ -146,7 +146,7 @@ extension EntityDraft {
   }
 
   /// The next version of an entity. It keeps its access list unless the client has sent one; only the administrator may
-  /// give it to somebody else.
+  /// give it to another user.
   package func record(
     replacing stored: StoredVersion, for viewer: Viewer, at modified: Timestamp
   ) -> EntityRecord {

@@ -4,7 +4,7 @@ internal import KVBase
 
 /// A connection to PostgreSQL. One thread at a time.
 ///
-/// Statements that nobody waits for are sent along with the next one that somebody waits for, in one round trip
+/// Statements without a waiter are sent along with the next one that has a waiter, in one round trip
 /// (libpq's pipeline). Each is prepared in the round trip that first uses it. All values travel in binary format.
 final class PostgresConnection {
   /// Seconds after which a server that does not answer counts as gone.
@@ -53,7 +53,7 @@ final class PostgresConnection {
 
   /// Has the server look, while it runs a statement, whether this connection still exists, and end the statement if not.
   ///
-  /// So a statement that nobody waits for is ended by closing its connection. `PQcancel`, which asks for that, waits for
+  /// So a statement without a waiter is ended by closing its connection. `PQcancel`, which asks for that, waits for
   /// the server without a limit: it hangs where packets vanish. Servers that cannot look (on Windows, say) run it to its end; a
   /// commit that waits for a standby goes on in any case.
   private func watchForItsEnd() throws(PostgresError) {
@@ -116,7 +116,7 @@ final class PostgresConnection {
   // MARK: Parts
 
   /// Sends a statement, and before it, if that is new here, what prepares it. Adds to `isWanted` whether the result of each is
-  /// one that somebody asked for.
+  /// wanted by the caller.
   private func send(_ sql: SQL, _ isWanted: inout [Bool]) throws(PostgresError) {
     isWanted.append(true)
     guard sql.isPrepared else { return try execute(sql, name: nil) }
@@ -219,7 +219,7 @@ final class PostgresConnection {
     }
   }
 
-  /// Tells the server, without waiting, that nobody is there any more, whoever still holds this.
+  /// Tells the server, without waiting, that the client is gone, even if this is still referenced.
   private func hangUp() { shutdown(PQsocket(connection), Int32(SHUT_RDWR)) }
 
   private func lost() -> PostgresError {

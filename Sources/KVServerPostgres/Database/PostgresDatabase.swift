@@ -18,7 +18,7 @@ final class PostgresDatabase: Sendable {
   private static let lockedSilence = 12.0
 
   private struct State {
-    /// Open connections that nobody uses, the one used last at the end.
+    /// Idle connections, the one used last at the end.
     var idle: [Idle] = []
     var open = 0
     /// How many threads wait for a connection.
@@ -27,7 +27,7 @@ final class PostgresDatabase: Sendable {
     var isClosed = false
   }
 
-  /// A connection that nobody uses: whoever takes it out of the list is the only one to have it.
+  /// An idle connection: the thread that takes it out of the list is the only one to use it.
   private struct Idle: @unchecked Sendable {
     let connection: PostgresConnection
   }
@@ -261,7 +261,7 @@ final class PostgresDatabase: Sendable {
     return try body(connection)
   }
 
-  /// A connection that nobody uses, or nil: the caller may open one.
+  /// An idle connection, or nil: the caller may open one.
   private func checkOut() throws(PostgresError) -> Idle? {
     var isWaiting = false
     let taken = state.wait(until: .after(seconds: Self.maxWait)) { state -> Idle?? in
@@ -282,7 +282,7 @@ final class PostgresDatabase: Sendable {
     return taken
   }
 
-  /// Nil: it is closed. `roundTrips`: how many it has made for whoever had it.
+  /// Nil: it is closed. `roundTrips`: how many it has made for its last user.
   private func checkIn(_ idle: Idle?, roundTrips: Int) {
     state.withLockNotifyingOne { state in
       state.roundTrips += roundTrips

@@ -4,8 +4,8 @@
 ///      ├────< account ──< session
 ///      └────< live, live_message, stream, group_member, …
 ///
-/// Texts are `bytea`: see `SQLValue`. `app.clock` is the time of an app's last commit: whoever writes takes the row
-/// first, and so the next time; times, and whatever is ordered by them, have the order of the commits.
+/// Texts are `bytea`: see `SQLValue`. `app.clock` is the time of an app's last commit: a writer locks the row
+/// first, and so takes the next time; times, and everything that is ordered by them, have the order of the commits.
 enum PostgresSchema {
   /// Held while the tables are made, so that one server does it.
   private static let lock: Int64 = 0x6B76_7374_6F72_6564
@@ -123,7 +123,7 @@ enum PostgresSchema {
         PRIMARY KEY (app, id),
         UNIQUE (app, name))
       """,
-      // Users who were deleted for good: their ids must never become somebody else's.
+      // Users who were deleted for good: their ids must never become another user's.
       "CREATE TABLE former_user (app int8 NOT NULL, id bytea NOT NULL, PRIMARY KEY (app, id))",
       """
       CREATE TABLE session (
@@ -152,7 +152,7 @@ enum PostgresSchema {
         UNIQUE (app, usr, device, collection))
       """,
       "CREATE INDEX live_collection ON live (app, collection)",
-      // When something changed last of what a user listens to, or of his sessions.
+      // When the user's subscriptions or sessions changed last.
       """
       CREATE TABLE live_change (
         app int8 NOT NULL, usr bytea NOT NULL, at int8 NOT NULL, PRIMARY KEY (app, usr))

@@ -50,7 +50,7 @@ final class SharedReader: Sendable {
       if waiting.isEmpty {
         working -= 1
         isWorking = false
-        // Whoever was called and has not come finds nothing: the next question calls again.
+        // A thread that was woken too late finds nothing: the next question wakes one again.
         called = 0
         return isClosed ? [] : nil
       }

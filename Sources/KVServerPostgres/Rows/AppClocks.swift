@@ -1,7 +1,7 @@
 internal import KVBase
 internal import KVServerCore
 
-/// The clocks of apps, which stand still while nobody writes. Safe from any thread.
+/// The clocks of apps, which stand still while there are no writes. Safe from any thread.
 ///
 /// A read has the time of the app's last commit: a write that it has not seen has a later one. If that was long ago the
 /// clock is set before, so that a client that reads now does not ask some day for changes since a time that no
@@ -22,7 +22,7 @@ final class AppClocks: Sendable {
     seen.withLock { $0[app] = max($0[app] ?? 0, clock) }
   }
 
-  /// Sets an app's clock if it is far behind, as far as is known here, and nobody is about to. If that fails the read
+  /// Sets an app's clock if it is far behind, as far as is known here, and no other thread is about to. If that fails the read
   /// gets an earlier time, which is as good.
   func refresh(_ app: Int64) {
     let now = Timestamp.now().milliseconds

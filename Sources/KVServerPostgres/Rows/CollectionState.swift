@@ -36,7 +36,7 @@ struct CollectionState: Sendable {
   let principal: Result<Principal, ServerError>
   /// The groups of the user it was read for.
   let groups: [String]
-  /// When that user's rights changed last because he joined or left a group: what was read earlier was read with others.
+  /// When that user's rights changed last by joining or leaving a group: what was read earlier was read with other rights.
   let rightsSince: Timestamp
   let hasListeners: Bool
   let indexes: [EntityIndex]
@@ -102,7 +102,7 @@ struct CollectionState: Sendable {
   }
 
   /// The same as a part of a statement, `state`: besides it, there are the user `usr`, and the `names` that access lists may
-  /// have for him.
+  /// have for that user.
   static func part(_ key: CollectionKey, for claim: Claim, _ parts: Parts) -> SQL {
     let user = user(of: claim)
     return """
@@ -199,12 +199,12 @@ struct CollectionState: Sendable {
     }
   }
 
-  /// Throws if whoever it was read for has no session any more.
+  /// Throws if the caller that it was read for has no session any more.
   func viewer() throws(ServerError) -> Viewer {
     Viewer(principal: try principal.get(), permissions: permissions)
   }
 
-  /// What a rule lets somebody do with this collection's entities.
+  /// What a rule allows with this collection's entities.
   func access(_ rule: Permissions.Rule, for viewer: Viewer, isWriting: Bool = false) -> NamedAccess
   {
     NamedAccess(

@@ -2,7 +2,7 @@ internal import KVBase
 internal import KVServerCore
 
 /// What collections were when they were read last, so that one statement can read a collection again and ask for its rows as
-/// well. Whoever uses it holds it against what the statement says: nothing of it is taken for true. Safe from any thread.
+/// well. It is compared with what the statement says, and never trusted by itself. Safe from any thread.
 final class KnownCollections: Sendable {
   struct Known: Sendable {
     let number: Int64

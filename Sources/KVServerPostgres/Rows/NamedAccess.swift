@@ -1,6 +1,6 @@
 internal import KVServerCore
 
-/// A user as conditions name him: by his id, and by the names that access lists may have for him.
+/// A user as conditions name it: by the id, and by the names that access lists may have for it.
 private struct ListedUser: SQLUser {
   let id: SQL
   let names: SQL
@@ -8,11 +8,11 @@ private struct ListedUser: SQLUser {
   func isNamed(in column: String) -> SQL { "\(sql: column) && \(names)" }
 }
 
-/// What a rule lets a user do with entities, and the groups that he is in.
+/// What a rule lets a user do with entities, and the user's groups.
 struct NamedAccess: Sendable {
   let access: RowAccess
   var user: String { access.user }
-  /// The user and his groups, as access lists name them.
+  /// The user and their groups, as access lists name them.
   private let names: [String]
   /// The same in SQL.
   private let listed: ListedUser
@@ -23,7 +23,7 @@ struct NamedAccess: Sendable {
     listed = ListedUser(id: "\(bind: access.user)", names: "\(bind: names)")
   }
 
-  /// For reading, in the name of whoever a statement finds out, of which `CollectionState.part` is a part.
+  /// For reading, as the caller whom a statement with `CollectionState.part` finds out.
   init(rule: Permissions.Rule) {
     access = RowAccess(rule: rule, user: "")
     names = []

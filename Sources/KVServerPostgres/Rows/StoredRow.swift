@@ -23,7 +23,7 @@ struct StoredRow: Sendable {
     """
   }
 
-  /// The rows of some ids. `withBodies`: false where nobody looks at these.
+  /// The rows of some ids. `withBodies`: false where these are not needed.
   static func select(_ ids: [String], in key: CollectionKey, withBodies: Bool = true) -> SQL {
     """
     SELECT \(withBodies ? columns : heads) FROM entity

@@ -5,7 +5,7 @@ internal import KVServerCore
 /// own asks for what is new, at once when this server or another one has written, and else many times a second. Safe
 /// from any thread.
 ///
-/// Nobody has to be told of a commit, so none is missed: the tables are the truth.
+/// No notification of a commit is needed, so none is missed: the tables are the truth.
 final class CommitFeed: Sendable {
   /// Seconds between questions.
   private static let interval = 0.05
@@ -19,14 +19,14 @@ final class CommitFeed: Sendable {
   static let maxSilence = 5.0
 
   private struct State {
-    /// How often somebody has asked for a pass, and how many of these have been answered.
+    /// How often a pass was requested, and how many of these requests have been answered.
     var wanted = 0
     var done = 0
     var lastPass: Int64 = monotonicNanoseconds()
-    /// When a pass began last that somebody had asked for, and whether somebody waits for the next one.
+    /// When a requested pass began last, and whether the next one has waiters.
     var lastWanted: Int64 = 0
     var isAwaited = false
-    /// Whether it waits for somebody to want a pass.
+    /// Whether it waits for a request for a pass.
     var isAsleep = false
     /// Whether this server has committed what the others were not told of, and when they were told last.
     var hasWritten = false
@@ -169,7 +169,7 @@ final class CommitFeed: Sendable {
   }
 
   /// Waits until some time has passed since the last pass that commits had asked for; not at all if that is long ago, or
-  /// somebody waits for this one.
+  /// this one has waiters.
   private func awaitOthers() {
     let rest = state.withLock { $0.lastWanted + Self.pace } - monotonicNanoseconds()
     guard rest > 0 else { return }

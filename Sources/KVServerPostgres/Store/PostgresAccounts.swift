@@ -190,7 +190,7 @@ final class PostgresAccounts: AccountStore {
     try !transaction.run(AccountStatements.isCurrent(account, app: transaction.app)).isEmpty
   }
 
-  /// False: somebody else has the name. Nobody takes it meanwhile: others wait for the app.
+  /// False: another user has the name. No other takes it meanwhile: writers wait for the app.
   private static func apply(
     _ change: AccountChange, to id: String, in transaction: AppWriter.Transaction
   ) throws(PostgresError) -> Bool {
@@ -218,7 +218,7 @@ final class PostgresAccounts: AccountStore {
     return record.body
   }
 
-  /// Records what is no change of the user himself: his `lmt` stays. Gives what is stored of him then.
+  /// Records an event that does not change the user's entity: its `lmt` stays. Gives what is stored then.
   private static func record(
     _ event: UserEvent, _ row: StoredRow, number: Int64, in transaction: AppWriter.Transaction
   ) -> [UInt8] {

@@ -108,7 +108,7 @@ final class PostgresCollections: CollectionStore {
     of collection: (number: Int64, name: String), _ other: (number: Int64, name: String),
     in transaction: AppWriter.Transaction
   ) {
-    // No two may have one name, not even for a moment; the empty one is nobody's.
+    // No two may have one name, not even for a moment; the empty one is not used.
     transaction.enqueue(
       "UPDATE collection SET name = '' WHERE number = \(bind: collection.number)")
     transaction.enqueue(

@@ -229,7 +229,7 @@ final class PostgresEntities: ServerEntityStore {
     return try storage { () throws(PostgresError) in try database.read(sql, within: budget) }
   }
 
-  /// Nil: the collection does not exist. Throws if its rule lets nobody do this.
+  /// Nil: the collection does not exist. Throws if its rule forbids this to all users.
   func selection(
     _ query: Query, of state: CollectionState, to action: Permissions.Action,
     within budget: WorkBudget

@@ -128,7 +128,7 @@ final class PostgresIndexes: IndexStore {
     return false
   }
 
-  /// Waits only for a moment for queries that still use it: whoever writes meanwhile waits behind this.
+  /// Waits only for a moment for queries that still use it: writers wait behind this.
   private func drop(_ number: Int64, app: Int64) throws(ServerError) {
     try writer.write(app: app) { (transaction, _) in
       transaction.enqueue("SET LOCAL lock_timeout = '500ms'")

@@ -86,7 +86,7 @@ final class PostgresRegistrations: RegistrationStore {
     """
   }
 
-  /// Notes that something has changed of what a user listens to, or of his sessions.
+  /// Notes that a user's subscriptions or sessions have changed.
   static func recordChange(of user: String, in transaction: AppWriter.Transaction) {
     transaction.enqueue(
       """

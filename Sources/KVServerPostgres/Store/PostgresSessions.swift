@@ -67,7 +67,7 @@ final class PostgresSessions: SessionStore {
 
   // MARK: Inside transactions of others
 
-  /// Starts a session of a user, unless his account is disabled or of another generation by now: then false.
+  /// Starts a session of a user, unless the account is disabled or of another generation by now: then false.
   static func insert(
     _ session: NewSession, of user: String, generation: Int64, in transaction: AppWriter.Transaction
   ) throws(PostgresError) -> Bool {
@@ -78,7 +78,7 @@ final class PostgresSessions: SessionStore {
     return rows.changes == 1
   }
 
-  /// Makes a new generation of a user's account: his sessions end, all but one of them if told to.
+  /// Makes a new generation of a user's account: the user's sessions end, all but one of them if told to.
   static func endAll(
     of user: String, but token: String? = nil, in transaction: AppWriter.Transaction
   ) {

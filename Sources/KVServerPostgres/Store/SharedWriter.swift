@@ -163,7 +163,7 @@ final class SharedWriter: Sendable {
   }
 
   private func transact(_ jobs: [Job]) throws(PostgresError) -> [Results] {
-    // Among several, somebody without a session finds that out with the collection.
+    // Among several, a caller without a session finds that out with the collection.
     let claim = jobs.count == 1 ? jobs[0].claim : .principal(.master)
     let reading = jobs.map(\.reading)
     return try writer.transact(

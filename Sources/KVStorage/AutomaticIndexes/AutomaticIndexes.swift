@@ -71,7 +71,7 @@ final class AutomaticIndexes: Sendable {
 
   /// Stops, and waits for the transaction that is being made.
   func close() {
-    // A child process has not inherited the thread, and perhaps a lock that nobody will ever release.
+    // A child process has not inherited the thread, and perhaps a lock that is never released.
     guard generation.isCurrent else { return }
     let worker = state.withLock { state in
       (state.isClosed, state.tasks) = (true, [])

@@ -5,12 +5,12 @@ internal import Synchronization
 
 /// Tells observers that something was committed to a file, by this process or another one.
 ///
-/// Whoever has committed touches a file of its own beside the database, if there is one: the first observer
-/// makes it, and it stays. Observing processes hear of that through inotify, so nothing is polled. Every five
+/// After a commit, a writer touches a file beside the database, if there is one: the first observer
+/// makes it, and it stays. Observing processes are notified through inotify, so nothing is polled. Every five
 /// seconds an observing process looks by itself, for a writer that was killed between its commit and the touch, and
 /// for file systems that tell nothing.
 ///
-/// A writer that has found no file does not look for it again until another connection has committed: whoever makes the
+/// A writer that has found no file does not look for it again until another connection has committed: the observer that makes the
 /// file commits something afterwards, and reads afterwards (see `Storage.observe`).
 final class ChangeFeed: Sendable {
   typealias Signal = @Sendable () -> Void

@@ -1,7 +1,7 @@
 internal import KVSQLite
 
 /// The log of which entities of one collection were changed, kept by triggers in the transaction of each
-/// change, whoever makes it. Of all collections together it holds some 16,000 entries (`StorageSchema`).
+/// change, whichever connection makes it. Of all collections together it holds some 16,000 entries (`StorageSchema`).
 ///
 /// The triggers are made when a collection is first observed and stay: no process knows whether another
 /// one still looks.

@@ -63,7 +63,7 @@ final class ObservedQuery: Observation, @unchecked Sendable {
     let since = seen
     seen = nil
     var changes = ResultChanges()
-    // An entity that turns out to be damaged is told of by an error; the others are there for whoever looks again.
+    // A damaged entity is reported by an error; the others are there for the next read.
     hasFoundDamage = false
     defer { if hasFoundDamage { signal() } }
     seen = try storage.readSnapshot { (db: borrowing Connection) throws(SQLiteError) -> Int64 in

@@ -16,7 +16,7 @@ extension Storage {
 /// A transaction that locks nothing: it reads a snapshot, keeps its writes in memory, and looks at its end
 /// whether what it has read is still so.
 ///
-/// `@unchecked Sendable`: its state is touched by whoever holds `lock`.
+/// `@unchecked Sendable`: its state is protected by `lock`.
 final class StorageTransaction: LocalTransaction, @unchecked Sendable {
   private let storage: Storage
   private let snapshot: Snapshot

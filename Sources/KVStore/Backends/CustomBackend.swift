@@ -29,7 +29,7 @@ internal import KVSync
 ///     await mirrored.close()
 ///
 /// `docs/backends.md` describes each request and answer. Requests run in tasks of their own, several at the same time.
-/// A task is cancelled when nobody waits for its answer any more.
+/// A task is cancelled when its answer has no waiter any more.
 public protocol CustomBackend: Sendable {
   /// The operations that the backend supports. `.fetch`, `.fetchIDs` and `.write` are required, and are the default.
   var operations: Set<BackendRequest.Operation> { get }

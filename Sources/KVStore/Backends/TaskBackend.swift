@@ -46,7 +46,7 @@ final class TaskBackend: BackendHandler {
 
   private func start(_ job: Job, _ state: inout State) {
     state.tasks[job.number] = Task { [self] in
-      // A request for which nobody waits any more is not started.
+      // A request without a waiter is not started.
       if PendingRequests.isWaiting(job.number) { await carryOut(job) }
       finish(job)
     }

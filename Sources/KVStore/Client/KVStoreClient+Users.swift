@@ -55,7 +55,7 @@ extension KVStoreClient {
     }
   }
 
-  /// Returns the active user as last read, without a request; nil: nobody is logged in.
+  /// Returns the active user as last read, without a request; nil: no user is logged in.
   public func currentUser() async throws(KVStoreError) -> User? {
     let bytes = try await perform(isLocal: true) { [core] (_) throws(StoreError) -> [UInt8]? in
       try StoreError.nilIf(.noUser) { () throws(StoreError) in try core.activeUser() }

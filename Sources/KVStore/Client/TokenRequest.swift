@@ -26,7 +26,7 @@ public struct TokenRequest: Sendable, Equatable {
 ///
 ///     throw TokenFailure.notSignedIn
 public enum TokenFailure: Error {
-  /// Nobody is signed in.
+  /// No user is signed in.
   case notSignedIn
   /// The provider cannot be reached at the moment.
   case unreachable
@@ -51,7 +51,7 @@ extension KVStoreClient {
       guard let provide else { return try core.setTokenProvider(nil) }
       try core.setTokenProvider { (request) throws(StoreError) in
         do { return try provide(TokenRequest(request)) } catch TokenFailure.notSignedIn {
-          throw StoreError(.noUser, "Nobody is signed in.")
+          throw StoreError(.noUser, "No user is signed in.")
         } catch TokenFailure.unreachable {
           throw StoreError(.network, "The token provider cannot be reached.")
         } catch {

@@ -3,7 +3,7 @@ internal import KVJSON
 internal import KVObjects
 internal import KVSync
 
-/// An object that was changed by a context and, since that read it, by somebody else: see `Context.save`.
+/// An object that was changed by a context and, since that read it, by another writer: see `Context.save`.
 ///
 ///     try await context.save { conflict in
 ///       conflict.collection == "people" ? .useObject : .useStored

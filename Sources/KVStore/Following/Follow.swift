@@ -4,7 +4,7 @@ internal import KVClient
 ///
 ///     let follow = try people.follow(\.age > 30)
 ///     for try await status in follow.statuses {
-///       if case .offline(let error) = status.state { print("nobody answers:", error.message) }
+///       if case .offline(let error) = status.state { print("no answer:", error.message) }
 ///     }
 ///
 /// It ends with `close`, when it and its `statuses` are no longer used, when the task of a loop over these is

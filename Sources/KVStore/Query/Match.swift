@@ -22,7 +22,7 @@ public enum Computed: Sendable, Hashable {
 ///
 ///     let query = try Query<Person>(filter: #"{"home":{"$nearSphere":[-71.06,42.36]}}"#)
 ///     let nearest = try await people.find(query, with: [.distance]).first()
-///     print(nearest?.entity.name ?? "nobody", nearest?.distance ?? 0)
+///     print(nearest?.entity.name ?? "none", nearest?.distance ?? 0)
 public struct Match<Entity: Codable & Sendable>: Codable, Sendable {
   /// The entity.
   public let entity: Entity

@@ -47,7 +47,7 @@ public struct UserGroups: Sendable {
   }
 
   /// Changes the members of a group, and its name unless that is nil. A user who is both added and removed is removed.
-  /// If somebody else changes the group at the same time, the change applies to the newer version.
+  /// If another client changes the group at the same time, the change applies to the newer version.
   @discardableResult
   public func update(
     id: String, adding added: [String] = [], removing removed: [String] = [], name: String? = nil,

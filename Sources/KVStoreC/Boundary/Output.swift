@@ -34,7 +34,7 @@ struct TextOutput {
     if text == nil { throw missing(name) }
   }
 
-  /// Copies a text to the heap of C, with a NUL at its end. Does nothing if nobody asked.
+  /// Copies a text to the heap of C, with a NUL at its end. Does nothing if it is not wanted.
   func write(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
     guard copy(bytes) else { throw StoreError.noMemory }
   }

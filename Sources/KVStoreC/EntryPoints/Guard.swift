@@ -2,7 +2,7 @@ internal import CKVStore
 internal import Glibc
 internal import KVSync
 
-/// Runs the body of an entry point and turns what it throws into a status and, if somebody asked, an
+/// Runs the body of an entry point and turns what it throws into a status and, if wanted, an
 /// error object. `error_out` receives NULL otherwise.
 ///
 /// Meanwhile the thread cannot be cancelled by `pthread_cancel`: it would end with locks in its hands.

@@ -102,7 +102,7 @@ enum HandleTable {
     if isLast { recycle(slot, index, word) }
   }
 
-  /// Makes a closing slot free, unless somebody pinned it meanwhile, who will then do it.
+  /// Makes a closing slot free, unless another thread has pinned it meanwhile, which will then do it.
   private static func recycle(_ slot: Chunk, _ index: UInt64, _ word: UInt64) {
     // Who wins this exchange is alone with the slot until it is open again.
     let generation = word >> 28 + 1

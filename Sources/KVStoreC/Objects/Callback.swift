@@ -3,7 +3,7 @@ internal import CKVStore
 /// A function of the host with its context and the function that frees it.
 ///
 /// `@unchecked Sendable`: the context is the host's; it is only handed back, on the thread that the
-/// header promises. `retire` is called exactly once by whoever ends the last call.
+/// header promises. `retire` is called exactly once, at the end of the last call.
 struct Callback<Function>: @unchecked Sendable {
   let function: Function
   let context: UnsafeMutableRawPointer?

@@ -60,7 +60,7 @@ final class CallbackQueue: Sendable {
     return job()
   }
 
-  /// Makes sure that callbacks can run. Whoever starts something that will call back calls this first,
+  /// Makes sure that callbacks can run. To be called before something is started that will call back,
   /// so that a lack of threads is an error of the start.
   func prepare() throws(StoreError) {
     guard event == nil else { return }

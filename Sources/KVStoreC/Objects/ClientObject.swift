@@ -156,7 +156,7 @@ final class ClientObject: HandleObject {
   }
 
   /// Whether what calls back may be called on this thread: it is in a callback, or the host's own while
-  /// nobody but the host dispatches.
+  /// only the host dispatches.
   var callbacksRunHere: Bool {
     if callbacks.isInside { return true }
     return callbacks.isPumped && !core.isOwnThread
@@ -164,7 +164,7 @@ final class ClientObject: HandleObject {
 
   // MARK: Closing
 
-  /// Called once, by whoever closed the handle.
+  /// Called once, when the handle was closed.
   func close() {
     activity.beginClosing()
     let running = state.withLock { state in

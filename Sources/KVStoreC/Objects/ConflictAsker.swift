@@ -11,8 +11,8 @@ internal import KVSync
 ///
 /// 1. a callback of this client that pushes: there, inside of it;
 /// 2. another thread of the host's in a blocking call on a pumped client: there, in the place of a
-///    dispatch, for nobody else may come to dispatch;
-/// 3. anybody else: in the client's callback queue, or in the place of a thread that callbacks run on and that
+///    dispatch, for there may be no other thread that dispatches;
+/// 3. any other thread: in the client's callback queue, or in the place of a thread that callbacks run on and that
 ///    waits for a request: see `ConflictQuestions`. Who waits stops waiting when the call is cancelled or out
 ///    of time, so that a callback may close the client, or end the session, that the push belongs to.
 ///

@@ -1,8 +1,8 @@
 internal import KVBase
 internal import KVSync
 
-/// One call of the host's function for conflicts, that somebody waits for. It runs once, wherever it is
-/// first come to; not at all if nobody waits any more.
+/// One call of the host's function for conflicts that has a waiter. It runs once, on the thread that takes it
+/// first; not at all if its waiter has gone.
 final class ConflictQuestion: Sendable {
   private enum State: Sendable {
     case waiting, running, abandoned

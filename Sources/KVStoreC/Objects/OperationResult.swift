@@ -28,7 +28,7 @@ struct OperationResult: Sendable {
     self.isFinal = isFinal
   }
 
-  /// The same for who must not have the entities: somebody else takes them.
+  /// The same without the entities, which go elsewhere.
   var withoutEntities: OperationResult {
     guard case .success(.entities) = result else { return self }
     return OperationResult(.success(.nothing), isLocal: isLocal, isFinal: isFinal)
@@ -61,7 +61,7 @@ extension Outcome {
     }
   }
 
-  /// Copies the text to where it goes. It is not even made if nobody asked.
+  /// Copies the text to where it goes. It is not even made if it is not wanted.
   func write(to out: TextOutput) throws(StoreError) {
     guard out.isWanted, let text else { return }
     try out.write(text)

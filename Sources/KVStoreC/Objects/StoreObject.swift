@@ -13,8 +13,8 @@ final class StoreObject: HandleObject {
     self.client = client
   }
 
-  /// Sets who decides conflicts; nil: nobody. Who decided before is asked no more by calls that begin from
-  /// now on.
+  /// Sets the function that decides conflicts; nil removes it. Calls that begin from now on do not ask the former
+  /// one.
   func setConflictAsker(_ asker: ConflictAsker?) {
     guard let asker else { return core.setConflictHandler(nil) }
     // The handler is the store's own: it must not keep it alive.

@@ -4,12 +4,12 @@ internal import KVBase
 internal import KVClient
 internal import KVSync
 
-/// What keeps a subscription supplied: told once that nobody listens any more.
+/// The source of a subscription's events, which is told once when the subscription has ended.
 protocol EventSource: AnyObject, Sendable {
   /// Stops what feeds the subscription. Must not wait for callbacks.
   func end()
 
-  /// The same, and waits until whoever it was fed by has heard of it; throws if that one refuses.
+  /// The same, and waits until the source has noticed it; throws if the source refuses.
   func end(_ options: Options, _ cancellation: Cancellation) throws(StoreError)
 }
 
@@ -42,7 +42,7 @@ final class SubscriptionObject: HandleObject {
   private let callback: EventCallback
   private let state = Monitor(State())
 
-  /// The callback is retired by closing; whoever fails to hand the subscription on closes it too.
+  /// The callback is retired by closing; a failure to hand the subscription on closes it too.
   init(_ callback: EventCallback, client: ClientObject) {
     self.callback = callback
     self.client = client
@@ -58,8 +58,8 @@ final class SubscriptionObject: HandleObject {
   }
 
   /// Queues an event that is made when its turn comes, so that what changes meanwhile can be part of it;
-  /// nil: there is nothing to tell after all. An error goes to whoever wants errors. Returns at once; false
-  /// if nobody listens any more.
+  /// nil: there is nothing to deliver after all. An error goes to the error callback. Returns at once; false
+  /// if the subscription has ended.
   @discardableResult
   func deliver(
     as kind: EventHandlers.Kind = .next, _ event: @escaping @Sendable () -> Event?
@@ -86,11 +86,11 @@ final class SubscriptionObject: HandleObject {
     if isLast { retire() }
   }
 
-  /// Ends it: when this returns, no callback is running, but for the one that it is called from, and none
+  /// Ends it: when this returns, no callback is running, except the one that it is called from, and none
   /// will come.
   func close() { end(isInside: isInside) { $0.end() } }
 
-  /// The same, and waits until whoever feeds it has heard of it. If that one refuses, this throws what it says.
+  /// The same, and waits until the source has noticed it. Throws the source's error if it refuses.
   /// `isInside`: it was asked for inside the subscription's own callback, which may wait for this.
   func end(
     _ options: Options, _ cancellation: Cancellation, isInside: Bool

@@ -28,7 +28,7 @@ extension Arrivals {
       throw .badAnswer(error)
     }
     try fence.settling(id) { () throws(StoreError) -> ReadWriteFence.Message in
-      // Without a version nobody knows which is newer: what is here stays, and what has gone stays away.
+      // Without a version it is unknown which is newer: what is here stays, and what has gone stays away.
       let theirs = outline.version(in: entity)
       let isWanted = try matching?.admits(entity) ?? true
       if let ours = try local.entity(id, in: collection, writtenSince: nil) {

@@ -11,7 +11,7 @@ struct Arrivals: Sendable {
   let fence: ReadWriteFence
   /// The user that writes to the backend: see `CollectionEngine.writer`.
   let writer: @Sendable () throws(StoreError) -> String?
-  /// Hears of the records that a read has changed here; nil: nobody wants to know, which costs less.
+  /// Receives the records that a read has changed locally; nil costs less.
   var received: (@Sendable ([ReceivedRecord]) -> Void)?
 
   // MARK: Proof
@@ -149,7 +149,7 @@ struct Arrivals: Sendable {
   // Creates and updates that had no answer, whose entities were removed here, and that the backend carries out all the same:
   // after the deletion. An update without a condition makes the entity again there.
 
-  /// What a read has brought but for such entities: their deletion is queued once more.
+  /// What a read has brought, without such entities: their deletion is queued once more.
   func withoutLateWrites(
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], local: any Tombstones
   ) throws(StoreError) -> [EntityOutline] {
@@ -168,7 +168,7 @@ struct Arrivals: Sendable {
     return others
   }
 
-  /// Queues the deletion of an entity if it is what was sent before it was removed here, and nobody has changed it since.
+  /// Queues the deletion of an entity if it is what was sent before it was removed here, and was not changed since.
   func remove(
     _ entity: [UInt8], _ id: String, ifLateBy tombstone: Tombstone, local: any Tombstones
   ) throws(StoreError) -> Bool {

@@ -25,7 +25,7 @@ extension CollectionEngine {
     try localStore(for: "have indexes").createIndex(spec, in: collection)
   }
 
-  /// `.notFound` if there is none of this name.
+  /// `.notFound` if no index has this name.
   package func dropIndex(_ name: String) throws(StoreError) {
     guard try localStore(for: "have indexes").dropIndex(name, in: collection) else {
       throw StoreError(.notFound, "There is no index with this name.")
@@ -105,7 +105,7 @@ extension CollectionEngine {
     try localStore(for: "clear").clear(query, in: collection)
   }
 
-  /// Replaces what a pending create or update would send, but for members that are not `known`; attempts and error
+  /// Replaces what a pending create or update would send, except members that are not `known`; attempts and error
   /// start anew.
   package func editPending(
     _ id: String, _ bytes: UnsafeRawBufferPointer, outline: EntityOutline,

@@ -129,7 +129,7 @@ extension CollectionEngine {
 
   /// Changes members of the entities that match; gives how many matched and which were changed. Locally it
   /// is one transaction; a backend gets each entity whole, on the condition that it is still what was read. With
-  /// `isConditional` that holds for what is queued, too: it never replaces what somebody else has changed.
+  /// `isConditional` that holds for what is queued, too: it never replaces what others have changed.
   package func update(
     _ query: Query, _ update: EntityUpdate, isConditional: Bool = false, options: CallOptions,
     early: (UpdateResult) -> Void = { _ in }

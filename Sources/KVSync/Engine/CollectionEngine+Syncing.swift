@@ -9,7 +9,7 @@ extension CollectionEngine {
     case pages(of: Int, ranges: Int = 1)
   }
 
-  /// Sets the function that resolves conflicts under the strategy `handler`; nil: nobody, they are left open.
+  /// Sets the function that resolves conflicts under the strategy `handler`; nil: they are left open.
   package func setConflictHandler(_ handler: ConflictHandler?) {
     self.handler.withLock { $0.decide = handler }
   }
@@ -22,7 +22,7 @@ extension CollectionEngine {
   /// that were set aside wait as well.
   ///
   /// What the backend refuses stays with its error and holds up nothing; what it would refuse again is set aside. When
-  /// nobody answers, or the session has ended, the rest is not tried: that error is thrown, and what was accepted before
+  /// the backend does not answer, or the session has ended, the rest is not tried: that error is thrown, and what was accepted before
   /// is accepted.
   package func push(_ call: Call) throws(StoreError) -> PushResult {
     try Pusher(self, call).push()

@@ -19,7 +19,7 @@ package final class CollectionEngine: Sendable {
   let remote: LocalFilteringRemote?
   /// The entities that are being sent; shared by all engines of the tag and collection.
   let sendGate: SendGate
-  /// The user that writes to the backend: its user id, nil if unknown. Throws `.noUser` if nobody may.
+  /// The user that writes to the backend: its user id, nil if unknown. Throws `.noUser` if no user is logged in.
   let writer: @Sendable () throws(StoreError) -> String?
   let clock: @Sendable () -> Timestamp
   /// What the backend allows; it does not change, as far as ids are concerned.

@@ -1,14 +1,14 @@
-/// A backend's remote with all that is done around its requests. Whoever reads and writes entities does it through
-/// this, so that no caller has to know the layers. From the inside to the outside:
+/// A backend's remote with everything that is done around its requests. All reads and writes of entities go through
+/// it, so that no caller has to know the layers. From the inside to the outside:
 ///
-/// 1. `RenewingRemote`, next to the backend: that a session had run out is nobody else's business, and the request that
+/// 1. `RenewingRemote`, next to the backend: the other layers do not notice that a session had expired, and the request that
 ///    goes out again in its place is no retry.
 /// 2. `SessionWatchingMiddleware`: notes each attempt, and what came of it in the end.
 /// 3. `RetryingRemote`: so each attempt is one of those two, and has a session that is good.
 /// 4. `LocalFilteringRemote`, outermost: makes one query into several requests, each of which is renewed and retried by
 ///    itself.
 ///
-/// `renewal` nil: sessions do not run out, or there are none. `connectivity` nil: nobody wants to know.
+/// `renewal` nil: sessions do not run out, or there are none. `connectivity` may be nil.
 package func layers(
   around remote: any Remote, _ renewal: (any SessionRenewal)? = nil,
   connectivity: Connectivity? = nil

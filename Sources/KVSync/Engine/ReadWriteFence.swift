@@ -18,10 +18,10 @@ final class ReadWriteFence: Sendable {
     var reads: [Int: Query?] = [:]
     var lastNumber = 0
     var moment = 0
-    /// When the fate of an entity was settled last; empty while nobody reads.
+    /// When the fate of an entity was settled last; empty while no read is under way.
     var settled: [RecordID: Int] = [:]
-    /// When a live message about an entity was last left out, because the entity is not wanted here; empty while nobody
-    /// reads.
+    /// When a live message about an entity was last left out, because the entity is not wanted here; empty while no
+    /// read is under way.
     var leftOut: [RecordID: Int] = [:]
 
     mutating func settle(_ ids: some Sequence<String>) {

@@ -9,7 +9,7 @@ package protocol RemoteMiddleware: Remote {
   /// Carries out a request of the wrapped backend.
   func around<R>(_ call: Call, _ request: () throws(StoreError) -> R) throws(StoreError) -> R
 
-  /// The same for a request whose answer is handed over in parts: whoever repeats it must know that some may have been
+  /// The same for a request whose answer is handed over in parts: a layer that repeats it must know that some may have been
   /// taken already.
   func aroundParts<R>(
     _ call: Call, _ request: () throws(StoreError) -> R

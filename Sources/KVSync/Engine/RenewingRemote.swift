@@ -1,10 +1,10 @@
 /// Proves a session that has run out anew.
 package protocol SessionRenewal: AnyObject, Sendable {
-  /// What proves the session now; nil: nobody is logged in.
+  /// What proves the session now; nil: no user is logged in.
   func proof() throws(StoreError) -> String?
 
-  /// The backend has refused a proof. True: there is another one by now. False: there is none to be had.
-  /// Throws if nobody answered.
+  /// Called when the backend has refused a proof. True: there is a new one. False: none can be had.
+  /// Throws if the backend does not answer.
   func renew(_ refused: String, _ call: Call) throws(StoreError) -> Bool
 }
 
@@ -24,7 +24,7 @@ extension SessionRenewal {
 }
 
 /// A backend whose requests are repeated once when the session had run out and could be renewed. An answer
-/// that refuses the session is none of the request's: nothing of it was handed over.
+/// that refuses the session is not the request's own: nothing of it was handed over.
 package final class RenewingRemote: RemoteMiddleware {
   package let remote: any Remote
   private let renewal: any SessionRenewal

@@ -49,7 +49,7 @@ package struct RecordRows: Sendable {
     packed[position] = isChanged ? rows.packed[index] ^ Self.versionMask : rows.packed[index]
   }
 
-  /// Makes them rows of another table, in which there is none of them.
+  /// Makes them rows of another table, which does not contain them yet.
   mutating func move(to table: Int64) {
     guard table != self.table else { return }
     for index in packed.indices { packed[index] = 0 }

@@ -26,7 +26,7 @@ extension RecordSource {
   }
 }
 
-/// Records whose query is followed. One thread at a time, but for `end`.
+/// Records whose query is followed. One thread at a time, except `end`.
 package protocol FollowedRecords: AnyObject, Sendable {
   /// The records that the query finds now, and what leads to them from those that were given last; nil: they are the same.
   func changes() throws(StoreError) -> (records: any RecordSource, changes: ListChanges)?

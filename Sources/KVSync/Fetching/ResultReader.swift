@@ -32,7 +32,7 @@ package protocol ResultReader: AnyObject, Sendable {
   ) throws(StoreError) -> FetchedBatch
 }
 
-/// The rows of a query that is followed. One thread at a time, but for `end`.
+/// The rows of a query that is followed. One thread at a time, except `end`.
 package protocol FollowedRows: AnyObject, Sendable {
   /// The rows as they are now, and what leads to them from those that were given last; nil: they are the same. After an
   /// error the next call makes up for what was missed.

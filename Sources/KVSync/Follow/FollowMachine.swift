@@ -4,10 +4,10 @@ internal import KVBase
 /// schedule.
 ///
 ///     starting ──read──▶ current ──missed, reconnected, cleared here──▶ behind ──read──▶ current
-///        │ nobody answers    │                                             │ refused, nobody logged in
+///        │ no answer         │                                             │ refused, no user
 ///        ▼                   ▼                                             ▼
 ///     offline ◀─────── connection breaks                                behind, with the error
-///        ╰───── its pause is over, the network is back, somebody logs in ──╯──▶ read
+///        ╰───── its pause is over, the network is back, a user logs in ────╯──▶ read
 ///
 /// Live data is listened to before the first read, so that nothing falls in between; without it the backend is read
 /// every `interval` seconds, and with it every quarter of an hour. Times are seconds by a clock that never goes back.
@@ -40,7 +40,7 @@ package struct FollowMachine: Sendable {
     case saved
     /// Something may have been missed, or has gone here: it has to be read again.
     case missed
-    /// The network is back, or somebody has logged in or out.
+    /// The network is back, or a user has logged in or out.
     case revived
     /// The application wants live data again.
     case liveWanted
@@ -83,7 +83,7 @@ package struct FollowMachine: Sendable {
   private var pushAt = 0.0
   private var pushFailures = 0
   private var pushError: StoreError?
-  /// Nothing is tried before: nobody answers, or nobody may ask.
+  /// Nothing is tried before this time: the backend does not answer, or no user is logged in.
   private var resumeAt = 0.0
   private var failures = 0
   private var error: StoreError?

@@ -197,7 +197,7 @@ package final class Follower: Sendable {
   }
 }
 
-/// A subscription to live data, as far as whoever ended it cares.
+/// A subscription to live data, as its owner sees it.
 package protocol LiveListener: AnyObject, Sendable {
   /// Waits for nothing; a second time is harmless.
   func end()

@@ -59,7 +59,7 @@ extension LiveFeed {
   func catchUp(
     _ topic: LiveTopic, _ call: Call, step: Cancellation
   ) throws(StoreError) {
-    // Of what is said in streams nobody keeps a history.
+    // Streams have no history.
     guard let collection = topic.collection, let since = state.withLock({ $0.joined[topic]?.since })
     else { return missed(topic, step) }
     let answer = try entities.changes(of: Query(), since: since, in: collection, call: call) {

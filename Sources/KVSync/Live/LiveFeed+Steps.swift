@@ -34,7 +34,7 @@ extension LiveFeed {
   private static let longestAbsence = 600.0
   private static let firstPause = 3.0
   private static let longestPause = 60.0
-  /// How many failures in a row may be due to somebody who answers for the service, or to sessions that run out.
+  /// How many failures in a row may come from a proxy in front of the service, or from expired sessions.
   private static let patience = 3
 
   /// Works until `close`.
@@ -85,19 +85,19 @@ extension LiveFeed {
     _ step: Step, _ registration: LiveRegistration, cancellation: Cancellation
   ) throws(StoreError) {
     let call = Call(deadline: .after(seconds: Self.callSeconds), cancellation: cancellation)
-    // Whoever came to a topic that is joined already is not to wait for an answer.
+    // A new subscriber of a joined topic does not wait for an answer.
     announce(cancellation)
     switch step {
     case .join(let topic):
       let since = try remote.join(topic, registration, call: call)
       state.withLock { state in
         guard state.step === cancellation, state.registration != nil else { return }
-        // Whoever joins again keeps the moment up to which everything was told.
+        // A topic that is joined again keeps the moment up to which everything was delivered.
         state.joined[topic, default: Joined(since: since)].isForgotten = false
       }
       if let data = since?.data { tell(data, of: topic, during: cancellation) }
     case .leave(let topic):
-      // Gone from here in any case: what still comes finds nobody.
+      // Left locally in any case: late messages have no subscriber.
       state.withLock { state in if state.step === cancellation { state.joined[topic] = nil } }
       do throws(StoreError) { try remote.leave(topic, registration, call: call) } catch {
         refuse(departuresFrom: topic, error)

@@ -1,8 +1,8 @@
 internal import KVBase
 
-/// Live data: one long poll for all collections and streams that somebody listens to, and what it means.
+/// Live data: one long poll for all subscribed collections and streams, and what it means.
 ///
-///     idle ── registered, somebody listens ──> join ──> poll ──> deliver ──┐
+///     idle ── registered and subscribed    ──> join ──> poll ──> deliver ──┐
 ///                                               ▲                         │
 ///                                               └─────────────────────────┘
 ///     poll fails ──> unexpectedDisconnect ──> pause, probe … ──> reconnected ──> poll from the same position
@@ -34,7 +34,7 @@ package final class LiveFeed: Sendable {
     func end() { over.withLock { $0 = true } }
   }
 
-  /// Somebody who has left a topic, and what has come of it as soon as that is known.
+  /// A subscriber that has left a topic, and the outcome as soon as it is known.
   final class Departure {
     var answer: Result<Void, StoreError>?
   }
@@ -142,7 +142,7 @@ package final class LiveFeed: Sendable {
     }
   }
 
-  /// Ends everything: when this returns, nobody is told anything any more, and each subscriber has been told
+  /// Ends everything: when this returns, no callback runs any more, and each subscriber has been notified of the end
   /// so.
   package func stop() {
     let (step, subscribers) = state.withLockNotifyingAll { state -> (Cancellation?, [Subscriber]) in

@@ -4,7 +4,7 @@ internal import KVBase
 ///
 /// Its methods block and may be called from any thread; each ends with `.cancelled` when the call is.
 package protocol LiveRemote: AnyObject, Sendable {
-  /// Lets a user listen with a device: any text that nobody else uses. Harmless if it may already. `userId` nil: the
+  /// Lets a user listen with a device: a unique text. Harmless if it may already. `userId` nil: the
   /// backend has no users.
   func register(
     _ userId: String?, device: String, call: Call
@@ -38,7 +38,7 @@ package protocol LiveRemote: AnyObject, Sendable {
 package struct LiveRegistration: Sendable {
   /// Nil: the backend has no users.
   package var userId: String?
-  /// What listens: made for this registration, so that nobody else ends it.
+  /// What listens: made for this registration, so that no other one ends it.
   package var device: String
   /// What the service needs to know it by: keys, an address. Only the service reads it.
   package var rights: [UInt8]

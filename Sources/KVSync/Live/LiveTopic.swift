@@ -1,6 +1,6 @@
 internal import KVBase
 
-/// What somebody listens to: a collection, or the part of a user-to-user stream that belongs to one user. Compared
+/// What can be subscribed to: a collection, or the part of a user-to-user stream that belongs to one user. Compared
 /// byte by byte.
 package struct LiveTopic: Sendable, Hashable {
   private let name: RecordID

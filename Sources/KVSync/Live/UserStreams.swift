@@ -1,6 +1,6 @@
 package import KVJSON
 
-/// User-to-user streams: each user has a part of a stream, a substream, which he owns. What is said there reaches
+/// User-to-user streams: each user owns a part of a stream, a substream. What is published there reaches
 /// listeners as messages of the live service.
 package protocol UserStreams: AnyObject, Sendable {
   /// The users that may publish to a substream and listen to it, as a JSON object.

@@ -1,7 +1,7 @@
 /// An authorization server: pages on which users log in, and grants, which begin sessions and renew them (OAuth 2.0 with
 /// an authorization code). Its methods block and may be called from any thread.
 package protocol Authorization: AnyObject, Sendable {
-  /// The page on which somebody logs in; it ends at `redirectURI` with `code` and `state` in its query.
+  /// The page on which a user logs in; it ends at `redirectURI` with `code` and `state` in its query.
   /// `clientId` nil: the backend's default.
   func page(redirectURI: String, clientId: String?, state: String?) -> String
 

@@ -7,8 +7,7 @@ package struct Backend: Sendable {
   package var name: String
   /// Reads and writes of entities.
   package var remote: any Remote
-  /// Users and their sessions. Without them everything is read and written in nobody's name, and the local data is
-  /// anybody's.
+  /// Users and their sessions. Without them, requests have no user, and the local data belongs to none.
   package var accounts: (any Accounts)?
   /// Login pages, and what renews the sessions that come of them.
   package var authorization: (any Authorization)?
@@ -17,15 +16,15 @@ package struct Backend: Sendable {
   package var streams: (any UserStreams)?
   /// Asks what the backend says about itself: JSON.
   package var ping: (@Sendable (Call) throws(StoreError) -> [UInt8])?
-  /// Whether it lets somebody write while nobody is logged in. Only asked of one that has users.
+  /// Whether it accepts writes while no user is logged in. Only asked of a backend that has users.
   package var acceptsAnonymousWrites = false
   /// Whether there may be a local copy of its data. Without one, every store of the client is a network store.
   package var keepsLocalCopy = true
   /// Loads it for a client that is being opened, which fails if this throws; nil: there is nothing to load.
   package var load: (@Sendable (Call) throws(StoreError) -> Void)?
-  /// Sets who is asked for tokens of the application's users; nil as argument: nobody.
+  /// Sets the provider of tokens of the application's users; nil removes it.
   package var setTokenProvider: (@Sendable (TokenProvider?) -> Void)?
-  /// What happens to conflicts where nobody says anything else.
+  /// The default strategy for conflicts.
   package var conflicts = ConflictStrategy.clientWins
   /// Gives back what it holds: connections, threads. Called once, when nothing asks it any more.
   package var close: @Sendable () -> Void
@@ -47,10 +46,10 @@ package struct Backend: Sendable {
 /// What a client tells the backend that it opens.
 package struct BackendContext: Sendable {
   package var appKey: String
-  /// Gives the token of the session of the active user; nil while nobody is logged in. To be asked for each request:
+  /// Gives the token of the active user's session; nil while no user is logged in. To be called for each request:
   /// users come and go, and sessions are renewed.
   package var token: @Sendable () throws(StoreError) -> String?
-  /// Writes a line to the client's debug log, which is put together only if somebody listens. It must have nothing that
+  /// Writes a line to the client's debug log, which is built only if the log has an observer. It must contain nothing that
   /// would let a reader act for the user.
   package var debug: @Sendable (() -> String) -> Void
   /// What was learned of the backend at an address, and is to be known at the next start.

@@ -2,7 +2,7 @@ internal import KVBase
 
 /// Whether the backend can be reached, as far as the last requests tell. Nothing is sent to find out.
 ///
-/// An answer of the backend means yes, one of somebody else nothing. A connection that could not be made or broke
+/// An answer of the backend means yes; one of a proxy or a login page means nothing. A connection that could not be made or broke
 /// means no. A deadline that passed may be a short deadline, so two of them in a row have to.
 package final class Connectivity: Sendable {
   private struct State {

@@ -3,7 +3,7 @@ package import KVBase
 /// Entities one after the other. One thread at a time.
 package protocol EntityCursor: AnyObject, Sendable {
   /// A block with the next entities, at least one that has not been taken; nil at the end. It is the cursor's
-  /// own: whoever asks takes entities from it, and asks again when it has none left.
+  /// own: the caller takes entities from it, and asks again when it is empty.
   func block() throws(StoreError) -> RowBuffer?
   /// Gives the snapshot back. The cursor is at its end then; the block of the last answer stays as it is.
   func close()

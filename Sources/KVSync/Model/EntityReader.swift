@@ -24,13 +24,13 @@ package protocol EntityReader: AnyObject, Sendable {
   ) throws(StoreError)
 
   /// The local version of one entity; nil if there is none. It goes up by one with each change of the entity
-  /// here, whoever makes it: a save, a pull, live data, another process. One that is made anew under an old id
+  /// here, be it by a save, a pull, live data or another process. An entity that is made anew under an old id
   /// has a higher one than any that the old one had. It fits into 53 bits.
   func version(of id: String, in collection: String) throws(StoreError) -> Int64?
 
   /// The entities that match, in the query's order, as a snapshot that lives as long as the cursor.
   ///
-  /// `budget`, here and below: of whoever waits for the answer. Once it is exhausted, the search ends with `.timeout`
+  /// `budget`, here and below: the caller's. Once it is exhausted, the search ends with `.timeout`
   /// or `.cancelled`. A cursor that was given is not affected.
   func find(
     _ query: Query, in collection: String, writtenSince: Timestamp?, within budget: WorkBudget

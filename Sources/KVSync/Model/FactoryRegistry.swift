@@ -58,7 +58,7 @@ package final class FactoryRegistry<Factory: Sendable>: Sendable {
     return factory != nil
   }
 
-  /// Nil: there is none of this name.
+  /// Nil: no factory has this name.
   package func factory(_ name: String) -> Factory? {
     withFactories { $0[RecordID(name)] }
   }

@@ -1,13 +1,13 @@
 /// The prospects of repeating a failed request, for any backend. The room that speaks to a backend knows its words; everybody
 /// else decides by this.
 package enum FailureClass: Sendable, Equatable {
-  /// The same request may succeed later: nobody was there, or somebody was busy. It is sent again where that is safe.
+  /// The same request may succeed later: the backend did not answer, or was busy. It is sent again where that is safe.
   case passing
   /// The backend has refused it, and would do so the next time: it has to be changed, or given up.
   case refused
   /// The backend has another version than the request started from, or has what was to be created.
   case conflict
-  /// Nobody is logged in, or the session is over: it is renewed, or somebody logs in.
+  /// No user is logged in, or the session has ended: it is renewed, or a user logs in.
   case sessionOver
   /// None of these: it may have been carried out or not, and may succeed another time or not.
   case unknown
@@ -43,7 +43,7 @@ extension StoreError {
   /// Not: who is asked for a login, a wrong application, what is busy or broken, what a proxy answered.
   var isRefusalForGood: Bool { failureClass == .refused || failureClass == .conflict }
 
-  /// Whether nobody answered, or only to say that it is busy, or that it is not known who answers: it says nothing about
+  /// Whether there was no answer, the answer only says that the backend is busy, or its sender is unknown: it says nothing about
   /// the entity.
   var isSilence: Bool { isOffline || failureClass == .passing || kind == .certificate }
 }

@@ -6,7 +6,7 @@ package protocol IndexAdmin: AnyObject, Sendable {
   /// there already is left as it is, or filled to its end; with other keys it is `.invalid`.
   func createIndex(_ spec: IndexSpec, in collection: String) throws(StoreError)
 
-  /// Drops an index; false if there is none of this name.
+  /// Drops an index; false if no index has this name.
   func dropIndex(_ name: String, in collection: String) throws(StoreError) -> Bool
 
   func indexes(in collection: String) throws(StoreError) -> [StoredIndex]

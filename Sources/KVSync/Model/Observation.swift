@@ -1,14 +1,14 @@
 internal import KVBase
 internal import KVJSON
 
-/// A query whose result is followed. One thread at a time, but for `end`.
+/// A query whose result is followed. One thread at a time, except `end`.
 package protocol Observation: AnyObject, Sendable {
   /// What leads from the result that was told last to the one that is there now, as one state of the data;
   /// nil: nothing. The first time all of the result is inserted. After an error the next call makes up for
   /// what was missed.
   func changes() throws(StoreError) -> ResultChanges?
 
-  /// Forgets what was told: the next call inserts all of the result again. For whoever could not tell it.
+  /// Forgets what was delivered: the next call inserts the whole result again. For callers that could not deliver it.
   func startAnew()
 
   /// Gives no more signals. From any thread.

@@ -1,6 +1,6 @@
 package import KVQuery
 
-/// Tells when the answer to a query may have changed, whoever changes it. Safe from any thread.
+/// Notifies when the answer to a query may have changed, whatever changed it. Safe from any thread.
 package protocol Observing: AnyObject, Sendable {
   /// Begins to follow a query. `signal` is called, from any thread and with no lock held, whenever the
   /// observation may have something to tell, until it is ended.

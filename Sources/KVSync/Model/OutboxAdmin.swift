@@ -4,7 +4,7 @@ package import KVQuery
 /// What an application does with pending writes by hand. Safe from any thread; each call is one transaction, durable
 /// when it returns.
 package protocol OutboxAdmin: AnyObject, Sendable {
-  /// Replaces what a pending create or update sends, but for members that are not `known`; attempts and error start
+  /// Replaces what a pending create or update sends, except members that are not `known`; attempts and error start
   /// anew. False: not pending.
   func editPending(
     _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline, id: String, known: KnownMembers?,

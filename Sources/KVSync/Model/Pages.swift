@@ -8,7 +8,7 @@ package struct PageToken: Sendable, Equatable {
   }
 }
 
-/// How somebody would like to read in pages.
+/// The wishes of a reader for its pages.
 package struct PageWish: Sendable {
   /// Records of a page. A backend may send fewer, and decides by itself where there are none any more.
   package var size: Int

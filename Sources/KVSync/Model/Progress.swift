@@ -22,7 +22,7 @@ package final class Progress: Sendable {
 
   package init() {}
 
-  /// From now on `changed` hears of every change, on the thread that made it; nobody else does any more.
+  /// Calls `changed` for every change from now on, in place of an earlier function, on the thread that makes the change.
   package func follow(_ changed: @escaping @Sendable (Snapshot) -> Void) {
     state.withLock { $0.changed = changed }
   }

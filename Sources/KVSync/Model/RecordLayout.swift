@@ -26,7 +26,7 @@ package struct RecordLayout: Sendable {
   /// All collections have one format, and their records any content.
   package init(_ format: RecordFormat = .default) { (common, rules) = (format, [:]) }
 
-  /// Collections have rules of their own. Others are none of this file's.
+  /// Collections have rules of their own. Others do not belong to this file.
   package init(rules: [RecordID: CollectionRules]) { (common, self.rules) = (.default, rules) }
 
   package func format(of collection: String) -> RecordFormat {

@@ -290,7 +290,7 @@ package struct Call: Sendable {
   package var cancellation: Cancellation
   package var progress: Progress
   package var retry: Retry
-  /// Hears how many entities a find will bring, where the backend can tell; nil: nobody wants to know.
+  /// Hears how many entities a find will bring, where the backend can tell; nil: not wanted.
   package var counted: Progress.Part?
   /// Hears of each write that will not be sent any more, and why.
   package var quarantined: @Sendable (PendingWrite, StoreError) -> Void = { _, _ in }
@@ -299,7 +299,7 @@ package struct Call: Sendable {
   /// Hears which data the backend has, before each outcome of a write and the answer to a find by id; nil: the answer does not
   /// say.
   package var answered: @Sendable (BackendData?) -> Void = { _ in }
-  /// Hears of the records that a read has changed here; nil: nobody wants to know.
+  /// Receives the records that a read has changed locally; may be nil.
   package var received: (@Sendable ([ReceivedRecord]) -> Void)?
   /// Hears of each version of the backend's that a write has replaced unseen; `theirs` nil: it was deleted there.
   package var overwritten: @Sendable (_ id: String, _ theirs: [UInt8]?) -> Void = { _, _ in }

@@ -8,7 +8,7 @@ package protocol Replica: AnyObject, Sendable {
   /// survive a power failure before the next call that is durable, such as `finishRefresh`.
   ///
   /// `mark`: when the read began that has brought them. What was stored since then, perhaps from a later answer to another
-  /// process, stays if its version is newer. An entity that was deleted since then, or of which nobody knows which
+  /// process, stays if its version is newer. An entity that was deleted since then, or of which it is not known which
   /// version is newer, is doubtful. nil: the entities are the newest that there are.
   func store(
     _ bytes: UnsafeRawBufferPointer, _ outlines: [EntityOutline], in collection: String,

@@ -12,6 +12,6 @@ package struct TokenRequest: Sendable, Equatable {
   }
 }
 
-/// Gives a token. It may block: it runs on a thread of its own, one at a time for each provider. `.noUser`: nobody is
+/// Gives a token. It may block: it runs on a thread of its own, one at a time for each provider. `.noUser`: no user is
 /// signed in.
 package typealias TokenProvider = @Sendable (TokenRequest) throws(StoreError) -> String

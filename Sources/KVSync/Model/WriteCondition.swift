@@ -5,7 +5,7 @@ package import KVQuery
 /// nothing is changed.
 package enum WriteCondition: Sendable {
   case none
-  /// There is none of this id: the write inserts, and never overwrites.
+  /// No entity has this id: the write inserts, and never overwrites.
   case isMissing
   /// The entity has this local version.
   case version(Int64)

@@ -24,7 +24,7 @@ package protocol PagewiseRemote: Remote {
 extension PagewiseRemote {
   // MARK: Pages
 
-  /// One part. How many records there are nobody knows before the end.
+  /// One part. The number of records is not known before the end.
   package func pages(
     of query: Query, _ wish: PageWish, in collection: String, call: Call
   ) throws(StoreError) -> Pages {

@@ -8,7 +8,7 @@ internal import KVBase
 ///        ╰──────────────────── stop, from anywhere                         ╰── reconnected, missed, polled, online ─╯
 ///
 /// Subscriptions come before reads, so that nothing falls in between. Collections are read one after the other, in the order
-/// given. What concerns one collection holds up no other; only when nobody answers does everything wait.
+/// given. One collection does not delay another; everything waits only while the backend does not answer.
 /// Times are seconds by a clock that never goes back.
 package struct SyncMachine: Sendable {
   /// The next step, for one thread. Each but `wait` is answered by `finished`.
@@ -38,7 +38,7 @@ package struct SyncMachine: Sendable {
     /// There is one more collection.
     case added
     case network(isOnline: Bool)
-    /// Somebody has logged in or out.
+    /// A user has logged in or out.
     case revived
     /// The application wants live data again.
     case liveWanted

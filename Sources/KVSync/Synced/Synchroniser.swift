@@ -88,7 +88,7 @@ package final class Synchroniser: Sendable {
     }
   }
 
-  /// Stops: what it does is cancelled, and nothing is reported any more but for what another thread reports at this
+  /// Stops: work under way is cancelled, and nothing is reported any more except what another thread reports at this
   /// moment.
   package func stop() { end(closing: false) }
 

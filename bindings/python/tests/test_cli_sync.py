@@ -154,7 +154,7 @@ def test_an_entity_is_shared_with_users_and_groups(
     friend = ben("signup", f"{unique}-ben", "--json").json["user"]["_id"]
     (found,) = ana("users", "find", "--username", f"{unique}-ben", "--json").json
     assert found["_id"] == friend
-    assert ana("users", "find", "--username", f"{unique}-no").out == "Nobody.\n"
+    assert ana("users", "find", "--username", f"{unique}-no").out == "No users.\n"
     group = ana("groups", "create", "friends", "--json").json["id"]
     assert ana("groups", "update", group, "--add", friend, "--json").json["members"] == [friend]
     assert [row["id"] for row in ana("groups", "list", "--json").json] == [group]

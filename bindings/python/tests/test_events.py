@@ -104,7 +104,9 @@ def test_what_a_push_has_discarded_is_told(
 
 
 def test_rules_merge_lists(online: kvstore.Client, unique: str) -> None:
-    notes = online.collection(unique, conflicts="merge", merge_rules={"tags": "union", "l": "append"})
+    notes = online.collection(
+        unique, conflicts="merge", merge_rules={"tags": "union", "l": "append"}
+    )
     notes.save({"_id": "a", "tags": [], "l": []})
     notes.sync()
     theirs = {"_id": "a", "tags": ["x", "y"], "l": ["x"]}

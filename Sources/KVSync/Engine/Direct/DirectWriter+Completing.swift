@@ -7,7 +7,7 @@ extension DirectWriter {
 
   /// Sends writes past the queue. If the application has said which members it knows, updates keep the others of
   /// what the backend has: that is read first, and a write holds on the condition that it is still there. Where
-  /// somebody else was faster it is read again.
+  /// others were faster it is read again.
   func sendCompleted(
     _ writes: [RemoteWrite],
     outcome: (Int, Result<RemoteOutcome, StoreError>) -> Void

@@ -1,7 +1,7 @@
 internal import KVQuery
 
 /// Requests past the queue. Should the answer be lost, nothing is pending that would remember what was sent:
-/// so it is noted before, and what the backend has of it later is nobody else's.
+/// so it is noted before, and recognised as our own when it is read later.
 extension DirectWriter {
   /// Sends what `sent` lists. `outcome`: what the result says of these; nil: some have no answer.
   func unqueued<R>(

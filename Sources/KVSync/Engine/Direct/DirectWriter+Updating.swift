@@ -22,7 +22,7 @@ extension DirectWriter {
     return result
   }
 
-  /// Changes one entity of the backend; false if there is nothing to change. If somebody else was faster it
+  /// Changes one entity of the backend; false if there is nothing to change. If others were faster it
   /// is read again, as long as it matches.
   private func update(
     _ entity: [UInt8], _ query: Query, update: EntityUpdate

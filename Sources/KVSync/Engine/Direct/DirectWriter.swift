@@ -9,7 +9,7 @@ struct DirectWriter {
   let call: Call
   private let answeredData = AnsweredData()
 
-  /// Throws if there is no backend, or nobody may write to it.
+  /// Throws if there is no backend, or no user may write to it.
   init(_ engine: CollectionEngine, _ call: Call) throws(StoreError) {
     self.engine = engine
     var call = call

@@ -158,7 +158,7 @@ struct Refresher {
     }
   }
 
-  /// The queries, but for the one of this read, that were read in full or are being read: what they ask for is wanted
+  /// The queries, except the one of this read, that were read in full or are being read: what they select is wanted
   /// here.
   func heldQueries(
     but key: RequestKey, during reading: ReadWriteFence.Reading

@@ -62,7 +62,7 @@ struct ConflictResolver {
     }
   }
 
-  /// An earlier attempt was carried out and its answer was lost, or somebody else has done the same.
+  /// An earlier attempt was carried out and its answer was lost, or others have done the same.
   private func isDone() throws(StoreError) -> Bool {
     switch (ours, theirs) {
     case (nil, .gone): return true
@@ -78,7 +78,7 @@ struct ConflictResolver {
     return try entity(bytes).isSameContent(asOneOf: tried)
   }
 
-  /// Somebody has saved it there without changing it.
+  /// It was saved on the backend without a change.
   private func isUnchanged() throws(StoreError) -> Bool {
     guard let base, let bytes = theirs.bytes else { return false }
     return try entity(bytes).isSame(as: entity(base))
@@ -110,7 +110,7 @@ struct ConflictResolver {
     return try !entity(theirs).isSame(as: merged, startedFrom: nil)
   }
 
-  /// A backend that merges keeps what it had against what is sent, also where nobody else has changed that.
+  /// A backend that merges keeps what it had against what is sent, also where no other client has changed that.
   private func decisionAfterMerging(
     _ strategy: ConflictStrategy
   ) throws(StoreError) -> Decision {
@@ -128,7 +128,7 @@ struct ConflictResolver {
     }
   }
 
-  /// Nil if one of them is a deletion, or if nobody wins and both have changed the same.
+  /// Nil if one of them is a deletion, or if both have changed the same member and no side wins.
   private func merged(
     winner: EntityMerge.Side?
   ) throws(StoreError) -> (merged: [UInt8], theirs: [UInt8], hasLost: Bool)? {
@@ -150,7 +150,7 @@ extension EntityMerge.Side {
 }
 
 extension ConflictStrategy {
-  /// Whether somebody decides what nothing else does.
+  /// Whether the application decides what the strategy does not.
   fileprivate var leavesOpen: Bool {
     switch self {
     case .merge, .optimistic, .handler: true

@@ -9,7 +9,7 @@ internal import KVJSON
 struct EntityMerge {
   enum Side { case ours, theirs }
 
-  /// Who has what both have changed; nil: nobody, and there is no merged entity.
+  /// The side whose value is taken where both have changed it; nil: there is no merged entity then.
   private let winner: Side?
   /// Whether theirs is what a backend has made of ours and what it had: it has appended our lists to its own.
   private let isAppended: Bool

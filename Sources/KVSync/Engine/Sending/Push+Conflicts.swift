@@ -2,7 +2,7 @@ internal import KVBase
 internal import KVJSON
 internal import KVQuery
 
-/// How a push notices that somebody else was faster, and what it does about it.
+/// How a push notices that others were faster, and what it does about it.
 extension Push {
   /// A write that has met another version than the one that it changes.
   struct Conflicted {
@@ -23,12 +23,12 @@ extension Push {
 
   /// Gives updates and deletions the condition that the backend still has what they started from: all of them, or with
   /// `clientWins` those that were made on a condition. Where the backend keeps conditions, `clientWins` has them too, to
-  /// know what it replaces, but for the last round: the client wins in any case.
+  /// know what it replaces, except in the last round: the client wins in any case.
   ///
   /// Of a backend that is not known to keep conditions, what it has is read first: what differs is a
-  /// conflict. Between that read and the write somebody may still come in between; nothing notices that.
+  /// conflict. A write of others between that read and ours goes unnoticed.
   ///
-  /// One that merges would take an earlier attempt, which was carried out although its answer was lost, for somebody else's, and
+  /// One that merges would take an earlier attempt, which was carried out although its answer was lost, for a write of others, and
   /// keep it against what was changed here since. So what it has of such writes is read as well.
   ///
   /// A deletion of what was saved here and, as far as the queue knows, never sent starts from no version: it has no condition that a
@@ -84,7 +84,7 @@ extension Push {
       let key = RecordID(sent.write.id)
       let found = theirs[key]
       let isOurOwn = try found?.isSameContent(asOneOf: tried[key] ?? []) ?? false
-      // One that keeps conditions decides itself, but for what is our own.
+      // A backend that keeps conditions decides itself, except about our own writes.
       let isDecidedHere = !sent.condition.holds(for: found) && (isOurOwn || !backendDecides)
       guard isDecidedHere || sent.deletesUnseen else {
         rest.append(sent)

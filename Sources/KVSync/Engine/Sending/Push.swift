@@ -70,7 +70,7 @@ struct Push {
 
   /// Sends a page of the queue. Throws if it is not worth going on.
   mutating func send(_ page: [PendingWrite]) throws(StoreError) {
-    // Those that still wait for somebody to answer keep their indexes.
+    // Those that still wait for an answer keep their indexes.
     let waiting = Set(reachability.unanswered.map { RecordID($0.write.id) })
     indices = indices.filter { waiting.contains($0.key) }
     for (offset, write) in page.enumerated() { indices[RecordID(write.id)] = tried + offset }

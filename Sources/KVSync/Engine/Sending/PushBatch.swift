@@ -83,8 +83,8 @@ struct PushBatch {
     }
   }
 
-  /// A deletion that found nothing is as good as done, unless it was made on a condition: then somebody else may have
-  /// met that first.
+  /// A deletion that found nothing counts as done, unless it was made on a condition: then others may have
+  /// deleted the entity first.
   private static func result(
     _ outcome: RemoteOutcome, of sent: OutgoingWrite
   ) -> Result<AcceptedWrite, StoreError> {

@@ -11,7 +11,7 @@ struct Pusher {
   let call: Call
   let user: String?
 
-  /// Throws if the store has no queue or no backend, or nobody is logged in.
+  /// Throws if the store has no queue or no backend, or no user is logged in.
   init(_ engine: CollectionEngine, _ call: Call) throws(StoreError) {
     self.engine = engine
     self.call = call
@@ -59,7 +59,7 @@ struct Pusher {
   /// Sends the pending writes of some entities. Errors have the `id`; their `index` counts writes.
   func send(_ ids: [String]) throws(StoreError) -> PushResult { try asking(try sendOnce(ids)) }
 
-  /// The same; nobody is asked about conflicts.
+  /// The same, without asking the conflict handler.
   func sendOnce(_ ids: [String]) throws(StoreError) -> PushResult {
     guard engine.peers == nil else {
       var queue = OneQueue(self)
@@ -79,7 +79,7 @@ struct Pusher {
     return try push.result()
   }
 
-  /// Sends a page as its entities are once nobody else sends them.
+  /// Sends the current entities of a page as soon as no other push sends them.
   func send(_ page: [PendingWrite], _ push: inout Push) throws(StoreError) {
     guard !page.isEmpty else { return }
     try engine.sendGate.sending(page.map(\.id), push.call) { () throws(StoreError) in

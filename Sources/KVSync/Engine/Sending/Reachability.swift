@@ -2,9 +2,9 @@
 ///
 /// One request without an answer says little: it may be that its entity makes the connection break, and
 /// then the queue behind it must not wait for it. Several in a row, with no answer in between, say that
-/// nobody is there. Which of the two it was is known once somebody answers, or the push is over.
+/// the backend is gone. Which of the two it was is known after the next answer, or when the push is over.
 struct Reachability {
-  /// The number of requests in a row without an answer after which nobody is there.
+  /// After so many requests in a row without an answer the backend counts as gone.
   private static let patience = 6
 
   /// The writes of the requests that have had no answer since the last answer.

@@ -243,7 +243,7 @@ func TestScalarsThatWriteThemselvesDoSoBesideMoments(t *testing.T) {
 	if string(text) != expected {
 		t.Errorf("wrote %s", text)
 	}
-	// The same as encoding/json writes, but for the moment.
+	// The same as encoding/json writes, except for the moment.
 	plain, err := json.Marshal(&value)
 	if err != nil {
 		t.Fatal(err)

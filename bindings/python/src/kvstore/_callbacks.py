@@ -49,7 +49,7 @@ def look_up(token: int, kind: type[K]) -> K | None:
 
 
 def refuse_coroutine(function: object, what: str) -> None:
-    """Refuse an ``async def`` as a callback: nobody would await its coroutine."""
+    """Refuse an ``async def`` as a callback: its coroutine would not be awaited."""
     called = getattr(function, "__call__", None)  # noqa: B004
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called):
         raise TypeError(f"{what} cannot be an async function: the library does not await it")
@@ -81,7 +81,7 @@ class Delivery:
     """A callback for answers.
 
     ``Client.dispatch()`` of a pumped client raises the callback's exceptions; otherwise
-    ``Request.result()`` does. If nobody requests the result, ``sys.unraisablehook`` gets them.
+    ``Request.result()`` does. If the result is not requested, ``sys.unraisablehook`` gets them.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Delivery:
             raise error
 
     def abandon(self) -> None:
-        """Note that nobody will request the result."""
+        """Note that the result will not be requested."""
         with self._lock:
             self._abandoned = True
         if (error := self._take_error()) is not None:

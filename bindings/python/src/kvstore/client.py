@@ -215,7 +215,7 @@ class Client(Closing):
 
     @property
     def active_user(self) -> Entity | None:
-        """The user as last seen, without a network call; None if nobody is logged in."""
+        """The user as last seen, without a network call; None if no user is logged in."""
         try:
             return decode_entity(_native.call_for_text(_active, self.handle))
         except NoUserError:

@@ -54,7 +54,7 @@ MergePolicy = Literal["error", "storeTrumps", "objectTrumps", "overwrite", "roll
 
 @dataclass(frozen=True)
 class MergeConflict:
-    """An object that was changed by a context and, since that read it, by somebody else."""
+    """An object that was changed by a context and, since that read it, by another writer."""
 
     collection: str
     id: str

@@ -58,9 +58,9 @@ def set_key_provider(name: str, provider: KeyProvider | None) -> None:
 def encrypt(key: Key | None, **options: Unpack[ClientOptions]) -> EncryptReport:
     """Encrypt local data that is not encrypted, encrypt it anew, or decrypt it (`key` None).
 
-    `options` are those with which a client is opened on the data as it is. Nobody may have the data
-    open: :class:`BusyError`. An interrupted call can be repeated. There must be room for a copy of
-    the largest file.
+    `options` are those with which a client is opened on the data as it is. No client may have the
+    data open: :class:`BusyError`. An interrupted call can be repeated. There must be room for a
+    copy of the largest file.
     """
     new = None if key is None else to_json(key_option(key))
     with naming_handler(options) as named:

@@ -101,7 +101,7 @@ class ConflictError(KVError):
 
 
 class NoUserError(KVError):
-    """Nobody is logged in."""
+    """No user is logged in."""
 
 
 class UnauthorizedError(KVError):

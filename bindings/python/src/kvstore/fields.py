@@ -79,7 +79,7 @@ class Field:
         return self.__filter({"$in": _values(values)})
 
     def not_in(self, values: Iterable[object]) -> Query:
-        """Select what is none of the values, or missing."""
+        """Select what is not one of the values, or missing."""
         return self.__filter({"$nin": _values(values)})
 
     def exists(self, exists: bool = True) -> Query:

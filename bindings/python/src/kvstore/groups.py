@@ -78,7 +78,7 @@ class Groups:
     ) -> UserGroup:
         """Add users, remove others, rename a group or replace its ``_acl``; the rest stays.
 
-        If somebody else changes the group meanwhile, the call applies to their version.
+        If another client changes the group meanwhile, the call applies to the newer version.
         """
         return self.update_async(id, add=add, remove=remove, name=name, acl=acl, **options).finish()
 

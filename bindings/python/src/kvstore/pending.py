@@ -37,7 +37,7 @@ _PAGE: Final = 500
 class PendingQueue(Generic[E]):
     """The pending writes of a store: ``len(queue)``, ``for write in queue``, ``queue.get(id)``.
 
-    Writes that the backend has refused for good, and conflicts that nobody has decided, are
+    Writes that the backend has refused for good, and conflicts that are not decided yet, are
     quarantined: see :attr:`kvstore.PendingWrite.state`. Only :meth:`retry` waits for the network.
     """
 

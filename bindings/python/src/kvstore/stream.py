@@ -26,7 +26,7 @@ class Stream(Closing, Generic[T]):
     A stream has all events from its creation until it is closed. Iterating waits for the next
     event, and ends when the stream or its client is closed. Errors are raised; iterating may go on
     after one. Use the stream in a ``with`` or an ``async with``: dropping the object does not end
-    it. Do not use ``for`` with pumped clients: nobody would dispatch while it waits.
+    it. Do not use ``for`` with pumped clients: no thread would dispatch while it waits.
     """
 
     def __init__(self, limit: int) -> None:

@@ -86,7 +86,7 @@ class UserStream:
     def live(self, user: str | None = None) -> LiveStream:
         """Iterate over the events of :meth:`subscribe`, with ``for`` or ``async for``.
 
-        Do not use ``for`` with pumped clients: nobody would dispatch while it waits.
+        Do not use ``for`` with pumped clients: no thread would dispatch while it waits.
         """
         return LiveStream(
             *("kv_stream_subscribe", self._client, self._client.handle, *self._part(user)),

@@ -137,7 +137,7 @@ class Client(ClientCalls, Closing):
 
     @property
     def active_user(self) -> Entity | None:
-        """The user as last seen, without a network call; None if nobody is logged in."""
+        """The user as last seen, without a network call; None if no user is logged in."""
         return self.blocking.active_user
 
     def login_page(

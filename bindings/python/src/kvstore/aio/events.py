@@ -102,7 +102,7 @@ class LiveStream(Closing, AsyncIterator[LiveEvent[E]], Generic[E]):
 
 
 class States(Events[T]):
-    """The latest state, for ``async for``: a state that nobody has read is replaced by the next.
+    """The latest state, for ``async for``: a state that was not read is replaced by the next.
 
     The subscription lasts until this object is closed, whether or not anybody iterates.
     """

@@ -20,7 +20,7 @@ class Backend(ABC):
     The methods run on threads of the library, up to ``requests_at_once`` at the same time. Each may
     take as long as it likes. A method may also return a :class:`concurrent.futures.Future` of its
     result, or be an ``async def`` if the backend is registered with a loop. Futures and coroutines
-    are cancelled when nobody waits for them any more. A method that does the work itself can check
+    are cancelled when they have no waiter any more. A method that does the work itself can check
     :func:`is_cancelled`.
 
     An exception of a method makes the request fail. ``ConnectionError`` and ``TimeoutError`` mean

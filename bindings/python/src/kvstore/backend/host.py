@@ -32,7 +32,7 @@ _this_thread: Final = _ThisThread()
 
 
 def is_cancelled() -> bool:
-    """Return whether nobody waits any more for the request that this thread carries out."""
+    """Return whether the request that this thread carries out has no waiter any more."""
     request = _this_thread.request
     return request is not None and not _is_waiting(request)
 
@@ -118,14 +118,14 @@ class Host:
         # No error is requested: it would be open for a moment after the client was closed.
         result = _complete(request, status, text, len(text), None)
         if result == _abi.KV_NOT_FOUND:
-            return  # Nobody waits for the request any more.
+            return  # The request has no waiter any more.
         try:
             _native.check(result)
         except KVError as error:
             report(error, self._backend)
 
     def cancel(self, request: int) -> None:
-        """Cancel a request that nobody waits for any more."""
+        """Cancel a request that has no waiter any more."""
         with self._lock:
             future = self._futures.get(request)
         if future is not None:

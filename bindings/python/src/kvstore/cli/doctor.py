@@ -108,7 +108,7 @@ def _backend(settings: Settings) -> Check:
             user = client.active_user
     except (KVError, Failure) as error:
         return Check("backend", "failed", error.message)
-    who = "nobody logged in" if user is None else f"{user.get('username')} logged in"
+    who = "no user logged in" if user is None else f"{user.get('username')} logged in"
     version = answer.get("version", "unknown version")
     return Check("backend", "ok", f"{settings.host}, {version}, {milliseconds:.0f} ms, {who}")
 

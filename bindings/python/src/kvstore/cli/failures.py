@@ -25,7 +25,7 @@ class Exit(IntEnum):
     NOT_FOUND = 3
     #: A conflict, or writes that were refused or are still waiting.
     UNSETTLED = 4
-    #: Nobody is logged in, or the user may not do this.
+    #: No user is logged in, or the user may not do this.
     NOT_ALLOWED = 5
     #: The backend did not answer, or not in time.
     NO_ANSWER = 6
@@ -46,7 +46,7 @@ MEANINGS = {
     Exit.USAGE: "The command line, a filter or a value is not valid.",
     Exit.NOT_FOUND: "There is no such store, entity, index or pending write.",
     Exit.UNSETTLED: "A conflict, or writes that were refused or are still waiting.",
-    Exit.NOT_ALLOWED: "Nobody is logged in, or the user may not do this.",
+    Exit.NOT_ALLOWED: "No user is logged in, or the user may not do this.",
     Exit.NO_ANSWER: "The backend did not answer, or not in time.",
     Exit.DAMAGED: "The file is damaged.",
     Exit.WRONG_KEY: "The data is encrypted with another key, or no key was named.",

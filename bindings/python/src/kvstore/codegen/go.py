@@ -19,7 +19,7 @@ class _Writer:
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         types = [*schema.enums, *(each.name for each in (*schema.embedded, *schema.models))]
-        # Go's words and its own types begin with small letters, so exported names are none of them.
+        # Go's words and its own types begin with small letters, so exported names are others.
         self._types = assign(((name, _type(name)) for name in types), ())
         constants = (
             ((name, value), self._types[name] + _exported(value.lower(), "Value"))

@@ -90,7 +90,7 @@ def me(settings: Settings, stored: bool) -> None:
     with settings.online() as client:
         user: Any = client.active_user if stored else client.me()
     if user is None:
-        raise NoUserError({"status": 14, "name": "KV_NO_USER", "message": "Nobody is logged in."})
+        raise NoUserError({"status": 14, "name": "KV_NO_USER", "message": "No user is logged in."})
     settings.out.document(user)
 
 
@@ -104,7 +104,7 @@ def find(settings: Settings, members: str | None, username: str | None, email: s
     wanted = {} if members is None else entity_from(members, "what users have")
     with settings.online() as client:
         found = client.users.lookup(wanted, username=username, email=email)
-    settings.out.rows(found, columns_of(found), empty="Nobody.")
+    settings.out.rows(found, columns_of(found), empty="No users.")
 
 
 @users.command("exists")

@@ -1,4 +1,4 @@
-"""Commands for conflicts that nobody has decided."""
+"""Commands for conflicts that are not decided yet."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class Source:
         if not self.has_backend:
             return ""
         user = self.client.active_user
-        return "nobody" if user is None else str(user.get("username"))
+        return "no user" if user is None else str(user.get("username"))
 
     def observe(self, name: str, search: str, receive: OnChanges) -> Subscription:
         """Observe the first entities that match."""
