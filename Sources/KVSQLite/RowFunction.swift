@@ -20,12 +20,6 @@ final class RowFunction: @unchecked Sendable {
     case count(RowCounter)
   }
 
-  /// SQLITE_ERROR with an extension that SQLite does not use: the evaluation gave up.
-  static let gaveUp = SQLITE_ERROR | 0x7F << 8
-
-  /// What stands before the `_id` of the entity that it gave up on, after the message.
-  static let entityMark: Character = "\u{1F}"
-
   let kind: Kind
   /// The matcher of `kind`, to be called without counting a reference for each row.
   private let matcher: Unmanaged<Matcher>?
@@ -102,10 +96,11 @@ final class RowFunction: @unchecked Sendable {
       sqlite3_result_int(context, try matcher.matches(body) ? 1 : 0)
     } catch {
       if error.kind == .noMemory { return sqlite3_result_error_nomem(context) }
-      let entity = error.entity.map { "\(entityMark)\($0)" } ?? ""
+      let entity = error.entity.map { "\(SQLiteError.entityMark)\($0)" } ?? ""
       sqlite3_result_error(context, error.message + entity, -1)
       // Behind the text: the other way round the text would reset the code.
-      sqlite3_result_error_code(context, error.kind == .exhausted ? SQLITE_INTERRUPT : gaveUp)
+      sqlite3_result_error_code(
+        context, error.kind == .exhausted ? SQLITE_INTERRUPT : SQLiteError.gaveUp)
     }
   }
 }

@@ -189,7 +189,7 @@ extension ClientObject {
             disown(handle)
             HandleTable.discard(handle)
           }
-          answer = try outside { () throws(StoreError) in body(handle.pointer) }
+          answer = try suspended { () throws(StoreError) in body(handle.pointer) }
           if answer != Status.ok { throw StoreError(.cancelled, "The transaction was cancelled.") }
         }
       }

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 #: Where the version stands besides the header, and what stands around it.
 ELSEWHERE = {
-    "Sources/KVClient/Version.swift": r'text = "(.*)"',
+    "Sources/KVClient/Options/Version.swift": r'text = "(.*)"',
     "Sources/KVServerCore/Base/Version.swift": r'text = "(.*)"',
     "bindings/python/pyproject.toml": r'^version = "(.*)"',
     "bindings/python/src/kvstore/__init__.py": r'^__version__ = "(.*)"',

@@ -1,5 +1,5 @@
 internal import KVBase
-internal import KVJSON
+package import KVJSON
 internal import KVQuery
 
 /// An entity as the backend has it.
@@ -96,4 +96,9 @@ extension CollectionEngine {
     }
     return found
   }
+}
+
+/// Whether two records say the same, the backend's own members aside. False if one of them cannot be read.
+package func haveSameContent(_ first: [UInt8], _ second: [UInt8], in format: RecordFormat) -> Bool {
+  (try? BackendEntity(first, format).isSameContent(as: second)) ?? false
 }

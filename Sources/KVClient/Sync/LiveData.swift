@@ -1,6 +1,6 @@
-package import KVBase
-package import KVJSON
-package import KVSync
+internal import KVBase
+internal import KVJSON
+internal import KVSync
 
 /// A client's live data: its feed and the thread that works for it, from the first registration on. Safe from any
 /// thread.
@@ -146,103 +146,5 @@ package final class LiveSubscription: LiveListener {
   package func end() { feed.unsubscribe(subscriber) }
 
   /// The same, and waits for what the backend says of it.
-  fileprivate func end(_ call: Call) throws(StoreError) { try feed.unsubscribe(subscriber, call) }
-}
-
-extension Client {
-  /// Lets the active user listen to collections, until unregistered or logged out.
-  package func registerLive(
-    options: Options, cancellation: Cancellation
-  ) throws(StoreError) {
-    try ensureLive(options: options, cancellation: cancellation)
-    live?.isWanted = true
-    follows.receive(.liveWanted)
-    synced.running?.receive(.liveWanted)
-  }
-
-  /// The same for the library's own use, which says nothing about what the application wants.
-  func ensureLive(options: Options, cancellation: Cancellation) throws(StoreError) {
-    try asking("register for live data", options: options, cancellation: cancellation) {
-      (call) throws(StoreError) in
-      let user = session == nil ? nil : try active().id
-      try hasLive().register(user, call)
-    }
-  }
-
-  /// Ends all subscriptions here, then says so to the backend; follows poll from now on. No more happens if the user is
-  /// not registered.
-  package func unregisterLive(
-    options: Options, cancellation: Cancellation
-  ) throws(StoreError) {
-    let live = try hasLive()
-    live.isWanted = false
-    guard let registration = live.registered else { return }
-    live.stop()
-    try asking("unregister from live data", options: options, cancellation: cancellation) {
-      (call) throws(StoreError) in
-      try renewing(call) { () throws(StoreError) in
-        let token = session == nil ? nil : try active().token
-        try backend?.live?.unregister(registration, token: token, call: call)
-      }
-    }
-  }
-
-  /// Ends a subscription, and waits until the backend has heard of it. Throws what it says if it refuses; nothing is told
-  /// any more in any case.
-  package func unsubscribe(
-    _ subscription: LiveSubscription, options: Options, cancellation: Cancellation
-  ) throws(StoreError) {
-    try asking("unsubscribe", options: options, cancellation: cancellation) {
-      (call) throws(StoreError) in
-      try recordingRefusal { () throws(StoreError) in try subscription.end(call) }
-    }
-  }
-
-  func hasLive() throws(StoreError) -> LiveData { try liveData.get() }
-
-  /// Live data, or why there is none.
-  var liveData: Result<LiveData, StoreError> {
-    Result { () throws(StoreError) in
-      guard let live else { throw try existing().lacks("live data") }
-      return live
-    }
-  }
-}
-
-extension DataStore {
-  /// What a subscription may be told to do.
-  package struct Listening: Sendable {
-    /// What arrives is written to the local store before it is told.
-    var storesMessages = false
-
-    package init(_ object: JSONObject) throws(StoreError) {
-      var reader = OptionReader(object)
-      storesMessages = try reader.bool("liveToLocal") ?? false
-      try reader.finish()
-    }
-  }
-
-  /// Tells what happens to the entities of this collection on the backend, on a thread of the library that must
-  /// not be kept waiting.
-  package func listen(
-    _ how: Listening, _ receive: @escaping @Sendable (LiveEvent) -> Void
-  ) throws(StoreError) -> LiveSubscription {
-    let live = try context.live.get()
-    guard how.storesMessages else {
-      return try live.subscribe(to: .collection(engine.collection), receive)
-    }
-    guard engine.type.isLocal else {
-      throw StoreError(
-        .unsupported, "A network store has no local data: leave out \"liveToLocal\".")
-    }
-    let engine = self.engine
-    return try live.subscribe(to: .collection(engine.collection), hears: engine.note) { event in
-      if case .changed(let change) = event {
-        do throws(StoreError) { try engine.apply(change) } catch {
-          receive(.failure(error))
-        }
-      }
-      receive(event)
-    }
-  }
+  func end(_ call: Call) throws(StoreError) { try feed.unsubscribe(subscriber, call) }
 }

@@ -103,18 +103,24 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
       (kind, extendedCode) = (.io, Self.unreadable)
       message = sqlite3_errstr(SQLITE_IOERR).map { String(cString: $0) } ?? message
     }
-    if kind == .evaluation, let mark = message.firstIndex(of: RowFunction.entityMark) {
+    if kind == .evaluation, let mark = message.firstIndex(of: Self.entityMark) {
       entity = String(message[mark...].dropFirst())
       message = String(message[..<mark])
     }
   }
+
+  /// SQLITE_ERROR with an extension that SQLite does not use: the evaluation gave up.
+  static let gaveUp = SQLITE_ERROR | 0x7F << 8
+
+  /// What stands before the `_id` of the entity that it gave up on, after the message.
+  static let entityMark: Character = "\u{1F}"
 
   /// `SQLITE_IOERR_CORRUPTFS`: the system could not read the file.
   private static let unreadable = SQLITE_IOERR | 33 << 8
 
   private static func kind(of extended: Int32) -> Kind {
     switch extended & 0xFF {
-    case SQLITE_ERROR where extended == RowFunction.gaveUp: .evaluation
+    case SQLITE_ERROR where extended == Self.gaveUp: .evaluation
     case SQLITE_FULL: .full
     case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
     case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: .corrupt

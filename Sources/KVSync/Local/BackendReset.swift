@@ -60,8 +60,3 @@ package struct BackendResetRule: Sendable {
     if !lost.isEmpty { report(collection, lost) }
   }
 }
-
-/// Whether two records say the same, the backend's own members aside. False if one of them cannot be read.
-package func haveSameContent(_ first: [UInt8], _ second: [UInt8], in format: RecordFormat) -> Bool {
-  (try? BackendEntity(first, format).isSameContent(as: second)) ?? false
-}

@@ -1,5 +1,5 @@
 internal import KVBase
-package import KVSync
+internal import KVSync
 
 /// Tells observers that the status of a client may be another one: at once, then four times a second at the most,
 /// and always after the last change. One thread, from the first observer on. Safe from any thread.
@@ -73,19 +73,8 @@ final class StatusObservers: Sendable {
 package final class StatusObserver: Sendable {
   private let observers: StatusObservers
 
-  fileprivate init(_ observers: StatusObservers) { self.observers = observers }
+  init(_ observers: StatusObservers) { self.observers = observers }
 
   /// Ends it; a second time nothing happens. Does not wait for a signal that is under way.
   package func end() { observers.remove(self) }
-}
-
-extension Client {
-  /// Runs `signal` whenever `status` may give something else: first at once, then at most four times a second.
-  package func observeStatus(
-    _ signal: @escaping @Sendable () -> Void
-  ) throws(StoreError) -> StatusObserver {
-    let observer = StatusObserver(statusObservers)
-    try statusObservers.add(observer, signal)
-    return observer
-  }
 }
