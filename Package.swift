@@ -30,7 +30,7 @@ let functionSections: [SwiftSetting] =
   isShipped
   ? [.unsafeFlags(["-Xfrontend", "-function-sections", "-Xfrontend", "-internalize-at-link"])] : []
 
-/// The library does not check at run time that nobody changes a variable while somebody else looks at it: such checks take up to a
+/// The library does not check at run time that no thread changes a variable while another one uses it: such checks take up to a
 /// twentieth of a read. Debug builds, which the tests run, check it.
 let uncheckedExclusivity: [SwiftSetting] =
   isShipped ? [.unsafeFlags(["-enforce-exclusivity=unchecked"])] : []
@@ -38,13 +38,19 @@ let uncheckedExclusivity: [SwiftSetting] =
 /// Rooms whose time goes elsewhere, to the disk or the network, are made small, not fast.
 let small: [SwiftSetting] = isShipped ? [.unsafeFlags(["-Osize"])] : []
 
+/// The rooms that have a page of their own.
+let described: Set = [
+  "KVClient", "KVQuery", "KVSQLite", "KVServerCore", "KVStorage", "KVStore", "KVStoreC", "KVSync",
+]
+
 /// A room of the library or of the server; `rooms` are the rooms it may look into. Arrows point down only.
 func room(
   _ name: String, looksInto rooms: [Target.Dependency] = [], _ more: [SwiftSetting] = []
 ) -> Target {
   let ofServer = name.hasPrefix("KVServer")
   return .target(
-    name: name, dependencies: rooms,
+    name: name, dependencies: rooms, path: "Sources/\(ofServer ? "Server" : "Library")/\(name)",
+    exclude: described.contains(name) ? ["README.md"] : [],
     swiftSettings: house + noRegex + functionSections + uncheckedExclusivity
       + (ofServer ? [] : noReflection) + more)
 }
@@ -67,29 +73,47 @@ let package = Package(
   targets: [
     // The C libraries, each behind a module map and a shim.
     .systemLibrary(name: "CKVStore", path: "include"),
-    .systemLibrary(name: "CSystem"),
-    .systemLibrary(name: "CScan"),
-    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CSystem", path: "Sources/Shims/CSystem"),
+    .systemLibrary(name: "CScan", path: "Sources/Shims/CScan"),
     .systemLibrary(
-      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-    .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
-    .systemLibrary(name: "CDigest", providers: [.apt(["libmd-dev"])]),
-    .systemLibrary(name: "CSodium", providers: [.apt(["libsodium-dev"])]),
+      name: "CSQLite", path: "Sources/Shims/CSQLite", pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+      name: "CCurl", path: "Sources/Shims/CCurl", pkgConfig: "libcurl",
+      providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(
+      name: "CJansson", path: "Sources/Shims/CJansson", pkgConfig: "jansson",
+      providers: [.apt(["libjansson-dev"])]),
+    .systemLibrary(
+      name: "CDigest", path: "Sources/Shims/CDigest", providers: [.apt(["libmd-dev"])]),
+    .systemLibrary(
+      name: "CSodium", path: "Sources/Shims/CSodium", providers: [.apt(["libsodium-dev"])]),
     // Not a library of the system: Debian's package of it has no archive. Its own tests are not here; see its README.
     .target(
-      name: "CWslay", exclude: ["COPYING", "README.md"],
+      name: "CWslay", path: "Sources/Shims/CWslay", exclude: ["COPYING", "README.md"],
       cSettings: [
         .define("HAVE_ARPA_INET_H"), .define("HAVE_NETINET_IN_H"), .define("NDEBUG"),
       ] + olderDebugInformation),
     // A table that scripts/generate_collation.py makes.
-    .target(name: "CCollation", exclude: ["COPYING"], cSettings: olderDebugInformation),
-    .systemLibrary(name: "CPCRE2", providers: [.apt(["libpcre2-dev"])]),
-    .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
+    .target(
+      name: "CCollation", path: "Sources/Shims/CCollation", exclude: ["COPYING"],
+      cSettings: olderDebugInformation),
     .systemLibrary(
-      name: "CMicrohttpd", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-    .systemLibrary(name: "CGnuTLS", pkgConfig: "gnutls", providers: [.apt(["libgnutls28-dev"])]),
-    .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-    .systemLibrary(name: "CCrypt", pkgConfig: "libcrypt", providers: [.apt(["libcrypt-dev"])]),
+      name: "CPCRE2", path: "Sources/Shims/CPCRE2", providers: [.apt(["libpcre2-dev"])]),
+    .systemLibrary(
+      name: "CXXHash", path: "Sources/Shims/CXXHash", providers: [.apt(["libxxhash-dev"])]),
+    .systemLibrary(
+      name: "CMicrohttpd", path: "Sources/Shims/CMicrohttpd", pkgConfig: "libmicrohttpd",
+      providers: [.apt(["libmicrohttpd-dev"])]),
+    .systemLibrary(
+      name: "CGnuTLS", path: "Sources/Shims/CGnuTLS", pkgConfig: "gnutls",
+      providers: [.apt(["libgnutls28-dev"])]),
+    .systemLibrary(
+      name: "CPostgres", path: "Sources/Shims/CPostgres", pkgConfig: "libpq",
+      providers: [.apt(["libpq-dev"])]),
+    .systemLibrary(
+      name: "CCrypt", path: "Sources/Shims/CCrypt", pkgConfig: "libcrypt",
+      providers: [.apt(["libcrypt-dev"])]),
 
     // The rooms, from the ground up.
     room("KVBase", looksInto: ["CSystem", "CDigest"]),
@@ -135,20 +159,21 @@ let package = Package(
       ], small),
 
     // The shared library. Linker flags live here and nowhere else: on a target that tests link
-    // they would leak into the test bundle and break it. Functions of the same code become one: nobody
-    // compares their addresses. Those that a program uses first stand together: the kernel maps whole pieces of
+    // they would leak into the test bundle and break it. Functions of the same code become one: their addresses
+    // are not compared. Those that a program uses first stand together: the kernel maps whole pieces of
     // the file around what is used (scripts/startup_order.py).
     .target(
-      name: "kvstore", dependencies: ["KVStoreC"], exclude: ["exports.map", "startup.order"],
+      name: "kvstore", dependencies: ["KVStoreC"], path: "Sources/Library/kvstore",
+      exclude: ["exports.map", "startup.order"],
       swiftSettings: house + noRegex,
       linkerSettings: [
         .unsafeFlags([
           "-static-stdlib",
           "-Xlinker", "-soname=libkvstore.so.0",
-          "-Xlinker", "--version-script=Sources/kvstore/exports.map",
+          "-Xlinker", "--version-script=Sources/Library/kvstore/exports.map",
           "-Xlinker", "-z", "-Xlinker", "nodelete",
           "-Xlinker", "--gc-sections", "-Xlinker", "--icf=all",
-          "-Xlinker", "--symbol-ordering-file=Sources/kvstore/startup.order",
+          "-Xlinker", "--symbol-ordering-file=Sources/Library/kvstore/startup.order",
           "-Xlinker", "--no-warn-symbol-ordering",
           "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
         ]),
@@ -183,7 +208,8 @@ let package = Package(
         "KVJSON", "KVBase",
       ]),
     .executableTarget(
-      name: "kvstored", dependencies: ["KVServer"], swiftSettings: house,
+      name: "kvstored", dependencies: ["KVServer"], path: "Sources/Server/kvstored",
+      swiftSettings: house,
       linkerSettings: [.unsafeFlags(["-static-stdlib"], .when(configuration: .release))]),
 
     // Tests.

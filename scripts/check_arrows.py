@@ -114,6 +114,11 @@ DECLARATION = re.compile(
 )
 
 
+def swift_files(room: str) -> list[Path]:
+    """Return the files of a room, whichever house it is in."""
+    return sorted(SOURCES.glob(f"*/{room}/**/*.swift"))
+
+
 def code(path: Path) -> str:
     """Return a file's text without comments and string literals."""
     return re.sub(r'"(?:\\.|[^"\\\n])*"|//.*', "", path.read_text())
@@ -121,7 +126,7 @@ def code(path: Path) -> str:
 
 def wrong_arrows(room: str, folders: list[str]) -> tuple[int, list[str]]:
     """Return how many files there are, and which of them use a type of a later folder."""
-    files = {path: code(path) for path in sorted((SOURCES / room).rglob("*.swift"))}
+    files = {path: code(path) for path in swift_files(room)}
     rank = {path: folders.index(path.parent.name) for path in files if path.parent.name in folders}
     found = [f"{path}: not in a folder of the order" for path in files if path not in rank]
     types = {name: path for path in rank for name in DECLARATION.findall(files[path])}
@@ -138,10 +143,10 @@ def wrong_imports() -> tuple[int, list[str]]:
     rooms = {
         name: set(re.findall(r"\w+", into)) for name, into in ROOM.findall(PACKAGE.read_text())
     }
-    ours = {path.name for path in SOURCES.iterdir()}
+    ours = {path.name for path in SOURCES.glob("*/*")}
     found = []
     for room, into in rooms.items():
-        for path in sorted((SOURCES / room).rglob("*.swift")):
+        for path in swift_files(room):
             for name in IMPORT.findall(path.read_text()):
                 if name in ours and name not in into:
                     found.append(f"{path}: {room} may not look into {name}")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ["Sources", "Tests", "examples", "Benchmarks"]
-FACADE = ROOT / "Sources" / "KVStoreC"
+FACADE = ROOT / "Sources" / "Library" / "KVStoreC"
 
 # Comments and texts: no bracket in them counts.
 SILENT = re.compile(r'//[^\n]*|(#*)"""[\s\S]*?"""\1|(#*)"(?:\\.|[^"\\\n])*"\2')

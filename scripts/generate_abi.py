@@ -22,12 +22,15 @@ ROOT = Path(__file__).resolve().parent.parent
 
 #: Each file and what makes it.
 MADE: dict[str, Callable[[Header], str]] = {
-    "Sources/KVClient/Options/Options.swift": options.swift,
+    "Sources/Library/KVClient/Options/Options.swift": options.swift,
     "bindings/go/options_made.go": options.go,
     "bindings/python/src/kvstore/_abi.py": native.make,
     "bindings/python/src/kvstore/_option_types.py": options.python,
-    "Sources/KVSync/Errors/StoreError.Kind+Status.swift": statuses.make,
-    **{f"Sources/KVStoreC/EntryPoints/{file}": partial(facade.make, file) for file in facade.FILES},
+    "Sources/Library/KVSync/Errors/StoreError.Kind+Status.swift": statuses.make,
+    **{
+        f"Sources/Library/KVStoreC/EntryPoints/{file}": partial(facade.make, file)
+        for file in facade.FILES
+    },
     "bindings/python/src/kvstore/aio/_calls.py": aio.make,
     "Tests/CAPI/functions.h": misuse.make,
     "docs/man/libkvstore.3": manual.make,

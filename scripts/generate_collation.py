@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Makes the table of weights that text is ordered by, from the data of CLDR.
 
-scripts/generate_collation.py [DIRECTORY]    writes Sources/CCollation/table.c
+scripts/generate_collation.py [DIRECTORY]    writes Sources/Shims/CCollation/table.c
 
 DIRECTORY is `common` of CLDR 41; without it, that of Debian's package unicode-cldr-core. The
 program also needs a Python that knows Unicode 14 (3.11), for decompositions and combining classes:
 the table holds those too, so that the order does not depend on what the system knows.
-Sources/CCollation/include/collation.h describes the layout of the table.
+Sources/Shims/CCollation/include/collation.h describes the layout of the table.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLE = ROOT / "Sources" / "CCollation" / "table.c"
+TABLE = ROOT / "Sources" / "Shims" / "CCollation" / "table.c"
 DATA = Path("/usr/share/unicode/cldr/common")
 UNICODE = "14.0.0"
 CLDR = 41

@@ -27,7 +27,7 @@ LEAST = 20_000
 
 def rooms() -> set[str]:
     """Give the names of the rooms."""
-    return {directory.name for directory in (ROOT / "Sources").glob("KV*")}
+    return {directory.name for directory in (ROOT / "Sources").glob("*/KV*")}
 
 
 def owner(symbol: str, known: set[str]) -> str:

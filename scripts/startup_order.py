@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes Sources/kvstore/startup.order: the functions that a program uses first, for the linker.
+"""Writes startup.order of the library: the functions that a program uses first, for the linker.
 
     scripts/startup_order.py          writes the list anew; needs valgrind. Then `make lib`
     scripts/startup_order.py --check  says "together" if the library has them so
@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LIBRARY = ROOT / "build" / "lib"
-ORDER = ROOT / "Sources" / "kvstore" / "startup.order"
+ORDER = ROOT / "Sources" / "Library" / "kvstore" / "startup.order"
 #: The part of the list that must be in the library, and of the rooms' functions that must be within
 #: so many bytes.
 LEAST, WITHIN = 0.7, 1_500_000

@@ -1,6 +1,6 @@
 /* Scans random JSON, whole and damaged, and prints what was found. Built for each kind of processor, it has to print
  * the same: scripts/check-scan. */
-#include "../../Sources/CScan/scan.h"
+#include "../../Sources/Shims/CScan/scan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SOURCES = ROOT / "Sources" / "KVStore"
+SOURCES = ROOT / "Sources" / "Library" / "KVStore"
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import samples  # noqa: E402

@@ -10,8 +10,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 #: Where the version stands besides the header, and what stands around it.
 ELSEWHERE = {
-    "Sources/KVClient/Options/Version.swift": r'text = "(.*)"',
-    "Sources/KVServerCore/Base/Version.swift": r'text = "(.*)"',
+    "Sources/Library/KVClient/Options/Version.swift": r'text = "(.*)"',
+    "Sources/Server/KVServerCore/Base/Version.swift": r'text = "(.*)"',
     "bindings/python/pyproject.toml": r'^version = "(.*)"',
     "bindings/python/src/kvstore/__init__.py": r'^__version__ = "(.*)"',
     "bindings/go/README.md": r"bindings/go v(\d+\.\d+\.\d+)",

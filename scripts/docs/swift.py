@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ROOT / "Sources" / "KVStore"
+SOURCES = ROOT / "Sources" / "Library" / "KVStore"
 #: The folders of the module, and their headings, in the order of the page.
 SECTIONS = {
     "Client": "Clients and users",
@@ -92,11 +92,11 @@ def graph() -> Any:
     command += ["-package-name", re.sub(r"\W", "_", ROOT.name.lower())]
     command += ["-I", str(ROOT / ".build" / "release" / "Modules")]
     # Those of the system's libraries, and those that SwiftPM makes of our targets in C.
-    modules = [*(ROOT / "Sources").glob("C*/module.modulemap")]
+    modules = [*(ROOT / "Sources").glob("Shims/C*/module.modulemap")]
     modules += (ROOT / ".build" / "release").glob("C*.build/module.modulemap")
     for module in sorted(modules):
         command += ["-Xcc", f"-fmodule-map-file={module}"]
-    for headers in sorted((ROOT / "Sources").glob("C*/include")):
+    for headers in sorted((ROOT / "Sources").glob("Shims/C*/include")):
         command += ["-Xcc", f"-I{headers}"]
     command += ["-emit-symbol-graph", "-emit-symbol-graph-dir", str(target)]
     command += ["-symbol-graph-minimum-access-level", "public"]
