@@ -39,7 +39,7 @@ import Testing
   func outside() throws {
     let activity = Activity()
     try activity.enter()
-    try activity.outside { () throws(StoreError) in
+    try activity.suspended { () throws(StoreError) in
       activity.beginClosing()
       activity.waitUntilOver()
     }

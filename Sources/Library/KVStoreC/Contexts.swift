@@ -255,7 +255,7 @@ public func kv_context_save_deciding(
     guard let decide else { throw missing("decide") }
     let client = try ContextObject.borrow(context).client
     let result = try core.save { (conflict) throws(StoreError) in
-      try client.outside { () throws(StoreError) in
+      try client.suspended { () throws(StoreError) in
         (conflict.json + [0]).withUnsafeBytes {
           decide(user, context, $0.assumingMemoryBound(to: CChar.self).baseAddress)
         }

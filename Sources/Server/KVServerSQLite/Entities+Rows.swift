@@ -130,7 +130,7 @@ extension Entities {
           id, .delete(at: now), for: acl, in: collection, on: connection, changes: &changes)
       }
       access.reset()
-      if isRecorded { try run(collection.addTombstone(at: now), with: row, on: connection) }
+      if isRecorded { try run(collection.tombstoneInsertion(at: now), with: row, on: connection) }
       try run(collection.deleteRow, with: row, on: connection)
     }
   }

@@ -80,7 +80,7 @@ extension EntityCollection {
   }
 
   /// Copies a row that is about to be deleted to the tombstones.
-  func addTombstone(at time: Timestamp) -> SQLFragment {
+  func tombstoneInsertion(at time: Timestamp) -> SQLFragment {
     """
     INSERT INTO \(sql: tombstones) (at, id, creator, gr, gw, readers, writers, body)
     SELECT \(bind: time.milliseconds), id, creator, gr, gw, readers, writers, body

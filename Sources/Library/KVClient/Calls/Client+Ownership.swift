@@ -20,7 +20,7 @@ extension Client {
       try session.adopt(user, token: nil, grant: grant)
     } else {
       // With nothing else under way: what is sent and read goes on for the user who began it.
-      try operations.alone { () throws(StoreError) in
+      try operations.exclusively { () throws(StoreError) in
         if !isAdopting { try checkUnsent(before: id) }
         live?.stop()
         try changeOwner(to: id, isAdopting ? .adopting : takeover)
@@ -73,7 +73,7 @@ extension Client {
   /// `ending`: the token of the session, for the backend to end it as well; nil: there is none any more.
   func endSession(_ leaving: Leaving, ending token: String? = nil) throws(StoreError) {
     let session = try usersSession()
-    try operations.alone { () throws(StoreError) in
+    try operations.exclusively { () throws(StoreError) in
       try checkUnsent(leaving)
       live?.stop()
       if !keepsData(leaving) {

@@ -30,7 +30,7 @@ extension Client {
     let wasRunning = synced.running != nil
     synced.stop()
     do throws(StoreError) {
-      try operations.alone { () throws(StoreError) in
+      try operations.exclusively { () throws(StoreError) in
         synced.quiesce()
         try storage.wipe(discardingPending: discardingPending)
         // Whose the data is went with it, and the session stays.

@@ -200,9 +200,10 @@ package final class DataStore: Sendable {
 
   /// Runs something of the application's in the middle of a call, on the call's own thread: it may end the
   /// session or close the client, which must not wait for this call then.
-  package func outside<R>(_ call: Call, _ body: () throws(StoreError) -> R) throws(StoreError) -> R
+  package func suspended<R>(_ call: Call, _ body: () throws(StoreError) -> R) throws(StoreError)
+    -> R
   {
-    try context.operations.outside(call.cancellation, body)
+    try context.operations.suspended(call.cancellation, body)
   }
 
   // MARK: Reading

@@ -7,7 +7,7 @@ extension Client {
   /// Opens a working copy of objects. `options`: see kv_context_open.
   package func objectContext(_ options: JSONObject?) throws(StoreError) -> ObjectContext {
     var reader = OptionReader(options ?? [:])
-    let chosen = try ChosenObjects(&reader)
+    let chosen = try ObjectStoreSelection(&reader)
     var behaviour = ContextOptions()
     if let policy = try reader.string("mergePolicy") {
       behaviour.mergePolicy = try MergePolicy(named: policy)
@@ -23,7 +23,7 @@ extension Client {
   }
 
   /// The store that a context has chosen: by default the one that the client was opened with.
-  private func objects(_ chosen: ChosenObjects) throws(StoreError) -> any ObjectStore {
+  private func objects(_ chosen: ObjectStoreSelection) throws(StoreError) -> any ObjectStore {
     let own = options.store
     let name = chosen.store ?? own?.name ?? ObjectStoreRegistry.local
     guard name.hasSameBytes(as: ObjectStoreRegistry.local) else {
@@ -40,7 +40,7 @@ extension Client {
 
   /// A custom store. It reads like the client's, except for its own options.
   private func customObjects(
-    _ name: String, _ chosen: ChosenObjects
+    _ name: String, _ chosen: ObjectStoreSelection
   ) throws(StoreError) -> any ObjectStore {
     guard chosen.tag == nil, chosen.store == nil || chosen.type == nil else {
       throw StoreError(.invalid, "The options \"type\" and \"tag\" are for the local data.")
@@ -58,7 +58,7 @@ extension Client {
 }
 
 /// Which store a context is opened with: the options `store`, `storeOptions`, `type` and `tag`.
-private struct ChosenObjects {
+private struct ObjectStoreSelection {
   /// Nil: none was named.
   let store: String?
   let storeOptions: JSONObject?

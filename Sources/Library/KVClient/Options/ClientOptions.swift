@@ -52,7 +52,7 @@ struct ClientOptions {
       throw StoreError(.invalid, "The option \"appKey\" is missing.")
     }
     self.appKey = appKey
-    let chosen = try ChosenStore(&reader)
+    let chosen = try StoreSelection(&reader)
     let named = chosen.name
     models = try ClientModels.read(&reader)
     let appSync = named == BackendRegistry.appSync ? try AppSyncBackend(&reader) : nil

@@ -41,7 +41,7 @@ final class Operations: Sendable {
 
   /// Leaves an operation for as long as `body` runs: no other operation waits for its end meanwhile. If it was to end,
   /// it is cancelled when it goes on.
-  func outside<R>(
+  func suspended<R>(
     _ own: Cancellation, _ body: () throws(StoreError) -> R
   ) throws(StoreError) -> R {
     let turns = state.withLockNotifyingAll { state in
@@ -59,7 +59,7 @@ final class Operations: Sendable {
   }
 
   /// Cancels what runs, waits for its end, and runs `body` before anything else may begin.
-  func alone<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+  func exclusively<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     let isOpen = state.wait { state -> Bool? in
       if state.isClosed { return false }
       if state.isExclusive { return nil }

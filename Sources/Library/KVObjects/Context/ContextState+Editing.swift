@@ -163,7 +163,7 @@ extension ContextState {
     for id in Array(changes.keys) { drop(id) }
     order = []
     temporary = []
-    untold = []
+    unreported = []
     conflicts = []
     undoing.removeAll()
   }

@@ -192,8 +192,8 @@ extension ContextState {
   }
 
   private mutating func takePermanentIDs() -> [PermanentID] {
-    defer { untold = [] }
-    return untold
+    defer { unreported = [] }
+    return unreported
   }
 
   /// Asks for the permanent ids of new objects, in the order of their insertion. References to the temporary ones follow.
@@ -230,7 +230,7 @@ extension ContextState {
         hasNewID: step.hasNewID)
     }
     undoing = history
-    untold += pairs
+    unreported += pairs
   }
 
   private mutating func rename(_ old: ObjectID, _ new: ObjectID) {

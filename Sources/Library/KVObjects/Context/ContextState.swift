@@ -64,7 +64,7 @@ struct ContextState {
   var aliases: [ObjectID: ObjectID] = [:]
   var temporary: Set<ObjectID> = []
   /// The permanent ids that the application was not told of: the save that has obtained them has failed.
-  var untold: [PermanentID] = []
+  var unreported: [PermanentID] = []
   var undoing = UndoHistory()
   /// What the last save failed of.
   var conflicts: [MergeConflict] = []

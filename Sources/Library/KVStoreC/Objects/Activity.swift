@@ -27,7 +27,7 @@ final class Activity: Sendable {
 
   /// Leaves something for as long as `body` runs, so that it may close the client; back inside, it has to
   /// notice that.
-  func outside<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+  func suspended<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     leave()
     defer { word.wrappingAdd(1, ordering: .acquiringAndReleasing) }
     return try body()

@@ -63,8 +63,8 @@ final class ClientObject: HandleObject {
   }
 
   /// Leaves a blocking call of this thread for as long as `body` runs: closing does not wait for it.
-  func outside<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
-    try activity.outside(body)
+  func suspended<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    try activity.suspended(body)
   }
 
   /// Runs an operation on the calling thread. Of several answers it gives the last.

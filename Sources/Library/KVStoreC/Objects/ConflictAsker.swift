@@ -45,8 +45,8 @@ final class ConflictAsker: Sendable {
   private func answerHere(
     _ conflict: Conflict, _ call: Call, of store: DataStore, _ client: ClientObject
   ) throws(StoreError) -> ConflictAnswer {
-    let answer = try store.outside(call) { () throws(StoreError) in
-      try client.outside { () throws(StoreError) in
+    let answer = try store.suspended(call) { () throws(StoreError) in
+      try client.suspended { () throws(StoreError) in
         client.callbacks.runInPlace(call) { ask(conflict) }
       }
     }

@@ -3,7 +3,7 @@
 ///
 /// 1. `RenewingRemote`, next to the backend: the other layers do not notice that a session had expired, and the request that
 ///    goes out again in its place is no retry.
-/// 2. `SessionWatchingMiddleware`: notes each attempt, and what came of it in the end.
+/// 2. `ConnectivityMiddleware`: notes each attempt, and what came of it in the end.
 /// 3. `RetryingRemote`: so each attempt is one of those two, and has a session that is good.
 /// 4. `LocalFilteringRemote`, outermost: makes one query into several requests, each of which is renewed and retried by
 ///    itself.
@@ -15,7 +15,7 @@ package func layers(
 ) -> LocalFilteringRemote {
   var remote = remote
   if let renewal { remote = RenewingRemote(remote, renewal) }
-  if let connectivity { remote = SessionWatchingMiddleware(remote, connectivity) }
+  if let connectivity { remote = ConnectivityMiddleware(remote, connectivity) }
   return LocalFilteringRemote(RetryingRemote(remote))
 }
 

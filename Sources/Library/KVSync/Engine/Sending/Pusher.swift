@@ -23,7 +23,7 @@ struct Pusher {
   /// Sends all waiting writes, oldest first, each at most once; see `CollectionEngine.push`.
   func push() throws(StoreError) -> PushResult {
     if call.retriesQuarantined { try local.releaseQuarantined(in: engine.collection) }
-    var queue = OneQueue(self)
+    var queue = OrderedQueue(self)
     let result = try engine.sendGate.pushing(call) { () throws(StoreError) in
       engine.peers == nil ? try sendWaiting() : try queue.send()
     }
@@ -62,7 +62,7 @@ struct Pusher {
   /// The same, without asking the conflict handler.
   func sendOnce(_ ids: [String]) throws(StoreError) -> PushResult {
     guard engine.peers == nil else {
-      var queue = OneQueue(self)
+      var queue = OrderedQueue(self)
       return try queue.send(through: ids)
     }
     var push = Push(engine, local, remote: remote, call: call, user: user)

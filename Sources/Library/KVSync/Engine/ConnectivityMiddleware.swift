@@ -1,5 +1,5 @@
 /// A backend each of whose answers, and silences, tells whether it can be reached.
-package final class SessionWatchingMiddleware: RemoteMiddleware {
+package final class ConnectivityMiddleware: RemoteMiddleware {
   package let remote: any Remote
   private let connectivity: Connectivity
 

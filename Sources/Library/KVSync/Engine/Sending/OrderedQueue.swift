@@ -3,7 +3,7 @@ internal import KVBase
 /// Sends what the queue of all collections has, in its order, for one call: a record's creation before those of the
 /// records that lead to it, and their deletions before its own. What the backend refuses holds up nothing; what has no
 /// answer holds up all that is behind it.
-struct OneQueue {
+struct OrderedQueue {
   private static let pageSize = 500
 
   private struct Part {

@@ -17,7 +17,7 @@ struct CustomStoreOptions {
 }
 
 /// Which store a client is opened with by name: the options `backend`, `store` and `storeOptions`.
-struct ChosenStore {
+struct StoreSelection {
   /// The name of what was registered; nil: none was named.
   let name: String?
   /// Whether the local database was named.
