@@ -119,6 +119,28 @@ import Testing
     #expect(Deadline.never.remainingSeconds == .infinity)
   }
 
+  @Test("progress lets the time begin anew, unless it is over") func progress() throws {
+    let deadline = Deadline.after(secondsWithoutProgress: 1_000)
+    let first = try #require(deadline.nanoseconds)
+    deadline.noteProgress(bytes: 16_383)
+    #expect(deadline.nanoseconds == first)
+    while monotonicNanoseconds() <= first - 1_000_000_000_000 {}
+    deadline.noteProgress(bytes: 1)
+    let second = try #require(deadline.nanoseconds)
+    #expect(second > first)
+    // Counted from the last progress on.
+    deadline.noteProgress(bytes: 16_383)
+    #expect(deadline.nanoseconds == second)
+    let over = Deadline.after(secondsWithoutProgress: 0)
+    over.noteProgress()
+    #expect(over.hasPassed)
+    let fixed = Deadline.after(seconds: 1_000)
+    let end = fixed.nanoseconds
+    fixed.noteProgress()
+    #expect(fixed.nanoseconds == end)
+    #expect(Deadline.after(secondsWithoutProgress: -1) == .never)
+  }
+
   @Test("absurd spans mean never", arguments: [-1, .infinity, .nan, 1e300] as [Double])
   func absurd(seconds: Double) {
     #expect(Deadline.after(seconds: seconds) == .never)

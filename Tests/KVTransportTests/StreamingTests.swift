@@ -24,6 +24,31 @@ import Testing
     }
   }
 
+  @Test("The time of a transfer begins anew while bytes come, and not for a short refusal")
+  func progress() throws {
+    try withServer { request, connection in
+      let isLong = request.target == "/long"
+      let body = [UInt8](repeating: 1, count: isLong ? 1 << 20 : 100)
+      connection.send(ScriptedReply(isLong ? 200 : 500, body: body))
+    } run: { transport, server in
+      for (path, moves) in [("/long", true), ("/short", false)] {
+        let request = HTTPRequest("GET", server.url + path)
+        let deadline = Deadline.after(secondsWithoutProgress: 1_000)
+        let first = try #require(deadline.nanoseconds)
+        _ = try transport.exchange(request, until: deadline, cancellation: Cancellation())
+        let end = try #require(deadline.nanoseconds)
+        #expect((end > first) == moves)
+        let other = Deadline.after(secondsWithoutProgress: 1_000)
+        let start = try #require(other.nanoseconds)
+        _ = try transport.stream(request, until: other, cancellation: Cancellation()) {
+          (_, _) throws(Enough) in
+        }
+        let otherEnd = try #require(other.nanoseconds)
+        #expect((otherEnd > start) == moves)
+      }
+    }
+  }
+
   @Test("A receiver that works long makes the server wait and disturbs no other exchange")
   func backPressure() throws {
     let total = 64 << 20

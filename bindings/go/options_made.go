@@ -4,7 +4,9 @@ package kvstore
 
 import "time"
 
-// WithTimeout: for the whole call, including a local search; a cursor may be read for longer; default: 60.
+// WithTimeout: how long a call may go on without progress, in a local search as well: each request that
+// succeeds, and each 16 KiB that are sent or received, let the time begin anew; a cursor may be read for
+// longer; default: 60.
 func WithTimeout(value time.Duration) Option { return with("timeout", value.Seconds()) }
 
 // WithRetries: how often a failed request is sent again, where that is safe and within the timeout; 0: never; default: 3.

@@ -91,7 +91,7 @@ package final class Monitor<Value>: @unchecked Sendable {
       }
       var time = timespec(
         tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-      if pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT {
+      if pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT, deadline.hasPassed {
         return body(&value.pointee)
       }
     }

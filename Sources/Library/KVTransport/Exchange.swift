@@ -1,13 +1,18 @@
+internal import KVBase
+
 /// One request on its way and where its answer goes.
 final class Exchange: Sendable {
   let request: HTTPRequest
   let sink: any Sink
+  /// Moves on while bytes travel, if it allows for progress.
+  let deadline: Deadline
   /// The server: scheme, host and port, as they are written in the URL.
   let host: String
 
-  init(_ request: HTTPRequest, sink: any Sink) {
+  init(_ request: HTTPRequest, sink: any Sink, until deadline: Deadline) {
     self.request = request
     self.sink = sink
+    self.deadline = deadline
     host = Self.host(of: request.url)
   }
 

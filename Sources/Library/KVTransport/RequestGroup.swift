@@ -21,7 +21,7 @@ final class RequestGroup: Sendable {
   /// Starts one more, or ends it at once if the group was stopped.
   func start(_ index: Int, _ request: HTTPRequest) {
     let collector = Collector(maxBytes: request.maxBytes, index: index, arrivals: finished)
-    let exchange = Exchange(request, sink: collector)
+    let exchange = Exchange(request, sink: collector, until: deadline)
     let failure = state.withLock { state in
       if state.failure == nil { state.running[index] = exchange }
       return state.failure
@@ -36,6 +36,9 @@ final class RequestGroup: Sendable {
       if let arrivals = finished.next(until: deadline) {
         state.withLock { state in
           for arrival in arrivals { state.running[arrival.index] = nil }
+        }
+        if arrivals.contains(where: { (try? $0.result.get().head.isSuccess) == true }) {
+          deadline.noteProgress()
         }
         return arrivals
       }

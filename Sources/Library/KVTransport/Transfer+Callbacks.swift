@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Glibc
+internal import KVBase
 
 // What libcurl calls. Each one finds its transfer by the context and goes on in Swift; none may
 // let an error out, so refusals are kept with the transfer.
@@ -46,10 +47,13 @@ func beforeSending(
 
 /// libcurl has taken steps, or gives a transfer up and has not closed its connection yet: the last time that `errno` tells a
 /// failed allocation from an answer that exceeds one of libcurl's limits.
-func noticeMemory(
-  _ context: UnsafeMutableRawPointer?, _: curl_off_t, _: curl_off_t, _: curl_off_t, _: curl_off_t
+func noticeSteps(
+  _ context: UnsafeMutableRawPointer?, _: curl_off_t, received: curl_off_t, _: curl_off_t,
+  sent: curl_off_t
 ) -> CInt {
-  Transfer.from(context)?.lacksMemory = errno == ENOMEM
+  guard let transfer = Transfer.from(context) else { return 0 }
+  transfer.lacksMemory = errno == ENOMEM
+  transfer.noteProgress(Int(received) &+ Int(sent))
   return 0
 }
 
@@ -64,6 +68,13 @@ func openSocket(
 }
 
 extension Transfer {
+  /// `bytes`: how many have travelled so far, in both directions.
+  fileprivate func noteProgress(_ bytes: Int) {
+    guard bytes > travelled else { return }
+    exchange.deadline.noteProgress(bytes: bytes &- travelled)
+    travelled = bytes
+  }
+
   fileprivate static func from(_ context: UnsafeMutableRawPointer?) -> Transfer? {
     context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
   }

@@ -12,6 +12,8 @@ final class Transfer {
   /// Whether an allocation failed during the last steps of libcurl.
   var lacksMemory = false
   var head = HeadReader()
+  /// How many bytes have travelled, in both directions.
+  var travelled = 0
   /// How much had been sent before a request that is sent once only: to a proxy, for a way through it.
   var sentBeforehand: Int?
 
@@ -145,7 +147,7 @@ final class Transfer {
     try handle.set(CURLOPT_HEADERDATA, context)
     try handle.check(kvcurl_set_callback(easy, CURLOPT_READFUNCTION, sendBody))
     try handle.set(CURLOPT_READDATA, context)
-    try handle.check(kvcurl_set_progress(easy, noticeMemory))
+    try handle.check(kvcurl_set_progress(easy, noticeSteps))
     try handle.set(CURLOPT_XFERINFODATA, context)
     try handle.set(CURLOPT_NOPROGRESS, 0)
     try handle.check(kvcurl_set_seek(easy, rewindBody))

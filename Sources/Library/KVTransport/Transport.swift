@@ -77,7 +77,7 @@ package final class Transport: Sendable {
     receive: (HTTPHead, UnsafeRawBufferPointer) throws(E) -> Void
   ) throws(ExchangeFailure<E>) -> HTTPHead {
     let pipe = BodyPipe(maxBytes: request.maxBytes)
-    let exchange = Exchange(request, sink: pipe)
+    let exchange = Exchange(request, sink: pipe, until: deadline)
     let queue = self.queue
     return try cancellation.notifying {
       queue.drop(exchange, with: .cancelled)
@@ -100,7 +100,9 @@ package final class Transport: Sendable {
     var piece: [UInt8] = []
     while let event = pipe.next(into: &piece, until: deadline) {
       switch event {
-      case .end(let head): return head
+      case .end(let head):
+        if head.isSuccess { deadline.noteProgress() }
+        return head
       case .failure(let error): throw .transport(error)
       case .piece(let head, let mustResume):
         // There may be a next piece each time it looks: work on the pieces counts, too.

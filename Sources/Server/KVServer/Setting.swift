@@ -208,7 +208,10 @@ struct Setting: Sendable {
     .number("work-seconds", 1...3600, help: "time limit for the work on one request [30]") {
       $0.limits.workSeconds = $1
     },
-    .number("request-seconds", 1...3600, help: "time limit for the arrival of a request [60]") {
+    .number(
+      "request-seconds", 1...3600,
+      help: "time limit for a request to arrive, anew for each 64 KiB [60]"
+    ) {
       $0.limits.requestSeconds = $1
     },
     .number(

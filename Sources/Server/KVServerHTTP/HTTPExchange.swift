@@ -40,6 +40,8 @@ final class HTTPExchange: Reply, @unchecked Sendable {
   private var bodyLimit = 0
   /// How much of the body has come, kept or not.
   private var received = 0
+  /// How much of it had come when the time for it began anew last.
+  private var receivedInTime = 0
   /// What the body has reserved; nil: there is none.
   private var place: BodyPlace?
   /// Why the body is not kept any more.
@@ -134,6 +136,10 @@ final class HTTPExchange: Reply, @unchecked Sendable {
     guard let body = request?.body else { return .NO }
     received &+= piece.count
     place?.arrived(piece.count)
+    if received &- receivedInTime >= HTTPLimits.progressBytes, let peer {
+      receivedInTime = received
+      peer.mustAct(within: server.requestSeconds(of: peer))
+    }
     if received > bodyLimit {
       bodyProblem = .bodyTooLarge(limit: bodyLimit)
     } else if bodyProblem == nil {

@@ -4,8 +4,10 @@ package struct HTTPLimits: Sendable {
   package var bodyBytes = 16 << 20
   /// For the bodies of all requests together, while they arrive and are worked on.
   package var bodyMemory = 256 << 20
-  /// How long a request may take to arrive, and a connection may be idle.
+  /// How long a request may take to arrive, anew for each `progressBytes` of its body; and how long a connection may be idle.
   package var requestSeconds = 60
+  /// So many bytes of a body are progress.
+  static let progressBytes = 64 << 10
   /// How long the server may work on one request; waiting does not count.
   package var workSeconds = 30
   /// How long an answer may take to be taken.

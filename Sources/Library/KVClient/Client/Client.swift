@@ -428,7 +428,8 @@ extension StoreType {
 extension Options {
   func call(_ cancellation: Cancellation, _ progress: Progress) -> Call {
     var call = Call(
-      deadline: .after(seconds: timeout ?? 60), cancellation: cancellation, progress: progress,
+      deadline: .after(secondsWithoutProgress: timeout ?? 60), cancellation: cancellation,
+      progress: progress,
       retry: Retry(limit: retries ?? 3), conflicts: conflicts ?? .clientWins,
       clientAppVersion: clientAppVersion,
       customRequestProperties: customRequestProperties)

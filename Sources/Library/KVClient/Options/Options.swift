@@ -6,8 +6,9 @@ package import KVSync
 /// What a call may choose. Each may be set for the client, for a store and for one call; the most
 /// specific one counts.
 package struct Options: Sendable, Equatable {
-  /// In seconds: for the whole call, including a local search; a cursor may be read for longer;
-  /// default: 60.
+  /// In seconds: how long a call may go on without progress, in a local search as well: each
+  /// request that succeeds, and each 16 KiB that are sent or received, let the time begin anew; a
+  /// cursor may be read for longer; default: 60.
   package var timeout: Double?
   /// How often a failed request is sent again, where that is safe and within the timeout; 0: never;
   /// default: 3.

@@ -16,8 +16,9 @@ ConflictStrategy = Literal[
 class NetworkOptions(TypedDict, total=False):
     """Of a call that goes to the backend."""
 
-    #: In seconds: for the whole call, including a local search; a cursor may be read for longer;
-    #: default: 60.
+    #: In seconds: how long a call may go on without progress, in a local search as well: each
+    #: request that succeeds, and each 16 KiB that are sent or received, let the time begin anew; a
+    #: cursor may be read for longer; default: 60.
     timeout: float
     #: How often a failed request is sent again, where that is safe and within the timeout; 0:
     #: never; default: 3.
