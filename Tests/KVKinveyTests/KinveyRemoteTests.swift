@@ -32,6 +32,21 @@ import Testing
     }
   }
 
+  @Test("A find whose count is refused is answered without it")
+  func uncounted() throws {
+    try withBackend { request in
+      request["X-Kinvey-Include-Items-Count"] != nil
+        ? ScriptedReply(400, #"{"error":"FeatureUnavailable","description":"","debug":""}"#)
+        : ScriptedReply(200, #"[{"_id":"a"}]"#)
+    } run: { backend in
+      var call = Call()
+      call.counted = call.progress.part()
+      let result = try backend.remote.read(.init(), call)
+      #expect(result.text == #"[{"_id":"a"}]"#)
+      #expect(backend.server.requests.count == 2)
+    }
+  }
+
   @Test("An answer of as much as the backend sends at the most may have been cut")
   func cut() throws {
     for (count, mayBeCut) in [(9_999, false), (10_000, true), (10_001, false)] {

@@ -58,7 +58,12 @@ extension KinveyRemote {
     service.extensions.observe(head)
     if isCollated { try service.checkOrder(of: head) }
     guard head.isSuccess else {
-      throw KinveyErrors.error(head, errorBody, hiding: headers.secrets)
+      let error = KinveyErrors.error(head, errorBody, hiding: headers.secrets)
+      // Business logic may forbid counts of a collection; the number is for the progress only.
+      guard error.kind == .unsupported, call.counted != nil else { throw error }
+      var uncounted = call
+      uncounted.counted = nil
+      return try stream(url, uncounted, headers: more, isCollated: isCollated, receive: receive)
     }
     try service.check(head)
     return head
