@@ -111,9 +111,5 @@ final class CallbackObjectStore: ObjectStore {
 
 extension [UInt8] {
   /// A number that differs for different bytes, except for one of 2^63 pairs (FNV-1a).
-  fileprivate var fingerprint: Int64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in self { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    return Int64(bitPattern: hash >> 1)
-  }
+  fileprivate var fingerprint: Int64 { Int64(FNV.hash(self) >> 1) }
 }

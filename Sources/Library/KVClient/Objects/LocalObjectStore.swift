@@ -225,9 +225,7 @@ final class LocalObjectStore: ObjectStore {
   /// A UUID that follows from where the data is: 128 bits of the FNV hash of its path.
   private static func uuid(of path: String) -> String {
     var hex = ""
-    for basis: UInt64 in [0xcbf2_9ce4_8422_2325, 0x6c62_272e_07bb_0142] {
-      var hash = basis
-      for byte in path.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    for hash in [FNV.hash(path.utf8), FNV.hash(path.utf8, basis: 0x6c62_272e_07bb_0142)] {
       let digits = String(hash, radix: 16)
       hex += String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
@@ -235,11 +233,7 @@ final class LocalObjectStore: ObjectStore {
   }
 
   /// A number that stands for the content of a record of the backend.
-  private static func version(of body: [UInt8]) -> Int64 {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in body { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    return Int64(hash >> 11)
-  }
+  private static func version(of body: [UInt8]) -> Int64 { Int64(FNV.hash(body) >> 11) }
 }
 
 /// `@unchecked Sendable`: one thread at a time, as `FollowedObjects` demands; what it has is safe from any.
