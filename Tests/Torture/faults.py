@@ -92,6 +92,8 @@ class Report:
     weather: int = 0
     acknowledged: int = 0
     entities: int = 0
+    #: How often the counters that all increase were increased, as far as that was acknowledged.
+    increases: int = 0
     lost: list[str] = field(default_factory=list)
     doubled: list[str] = field(default_factory=list)
     wedged: list[str] = field(default_factory=list)
@@ -345,6 +347,7 @@ class Faults:
         self.report.doubled += [name for name, count in names.items() if count > 1]
         self.report.acknowledged = len(self.ledger.acknowledged)
         self.report.entities = len(server)
+        self.report.increases = sum(self.ledger.counted[id_][0] for id_ in self.shared)
         self.report.weather = self.ledger.weather
         self.report.faults = dict(self.proxy.faults)
         for file in self.directory.rglob("*.kvs"):
@@ -400,7 +403,8 @@ def main(
         Path(arguments[1]).write_text(json.dumps(asdict(report), indent=2) + "\n")
     print(
         f"{report.seconds} s, kills {report.kills}, faults {report.faults}, {report.weather} calls"
-        f" failed, {report.acknowledged} acknowledged, {report.entities} entities on the server"
+        f" failed, {report.acknowledged} acknowledged, {report.increases} increases of shared"
+        f" counters, {report.entities} entities on the server"
     )
     for finding in report.findings[:20]:
         print(f"not ok: {finding}")
