@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,8 @@ def test_data_is_encrypted_read_and_decrypted(tool: Tool, tmp_path: Path) -> Non
     assert tool("count", "notes").code == WRONG_KEY
     assert tool("count", "notes", "--key-file", key_file(tmp_path / "x", "bytes")).code == WRONG_KEY
     assert tool("--key-file", key, "count", "notes", "--json").json == {"count": 2}
-    assert tool("--key-command", f"cat {key}", "get", "notes", "a", "--json").json["text"] == "milk"
+    command = f"cat {shlex.quote(str(key))}"
+    assert tool("--key-command", command, "get", "notes", "a", "--json").json["text"] == "milk"
     assert tool("--key-file", key, "doctor").code == 0
     copy = str(tmp_path / "copy")
     assert tool("--key-file", key, "backup", copy).code == 0
