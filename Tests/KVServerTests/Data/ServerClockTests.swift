@@ -16,19 +16,35 @@ import Testing
   @Test("never goes back when the wall clock does, nor before what the data holds")
   func monotonic() {
     let clock = clock(after: 5000)
-    #expect(clock.beginWrite().milliseconds == 5000)
+    #expect(clock.beginWrite().milliseconds == 5001)
     wall.withLock { $0 = 6000 }
     #expect(clock.beginWrite().milliseconds == 6000)
     wall.withLock { $0 = 10 }
-    #expect(clock.beginWrite().milliseconds == 6000)
-    #expect(clock.last.milliseconds == 6000)
+    // Each write is later than the one before, or a copy made in between would not be known to lack it.
+    #expect(clock.beginWrite().milliseconds == 6001)
+    #expect(clock.beginWrite().milliseconds == 6002)
+    #expect(clock.last.milliseconds == 6002)
+  }
+
+  @Test("stores times that run ahead of a wall clock that was set back")
+  func coversWhatRunsAhead() {
+    let wall = wall
+    let clock = ServerClock(after: 5000, covered: 5000) {
+      Timestamp(milliseconds: wall.withLock { $0 })
+    }
+    #expect(clock.timeToStore() == nil)
+    clock.endWrite(clock.beginWrite())
+    let stored = clock.timeToStore() ?? 0
+    #expect(stored > 5001)
+    clock.cover(stored)
+    #expect(clock.readStart().milliseconds == 5001)
   }
 
   @Test("dates a deletion later than what it deletes, and what is made after it later again")
   func deletions() {
-    let clock = clock(after: 5000)
+    let clock = clock(after: 1500)
     let first = clock.creationTime(clock.beginWrite())
-    #expect(first.milliseconds > 5000)
+    #expect(first.milliseconds > 1500)
     let deleted = clock.deletionTime(clock.beginWrite(), after: first)
     #expect(deleted > first)
     let second = clock.creationTime(clock.beginWrite())

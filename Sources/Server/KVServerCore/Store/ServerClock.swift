@@ -22,6 +22,8 @@ package final class ServerClock: Sendable {
 
   /// How many milliseconds the stored time is ahead when it is set.
   private static let reserve: Int64 = 10_000
+  /// How many milliseconds the wall clock may be behind, because times run ahead of it, before it counts as set back.
+  private static let tolerance: Int64 = 1_000
 
   private struct State {
     var last: Int64
@@ -52,11 +54,13 @@ package final class ServerClock: Sendable {
   // MARK: Writes
 
   /// The time of a write, taken inside its transaction, so that times follow the order of commits.
-  /// `endWrite` must follow when the commit is visible or the write has failed.
+  /// `endWrite` must follow when the commit is visible or the write has failed. While the wall clock is far behind, because it
+  /// was ahead before, each write has a time of its own: what is written after a copy was made is later than what the copy has.
   package func beginWrite() -> Timestamp {
     let now = now().milliseconds
     return state.withLock { state in
-      state.last = max(state.last, now)
+      let isSetBack = now < state.last - Self.tolerance
+      state.last = isSetBack ? state.last + 1 : max(state.last, now)
       state.sendGate.append(state.last)
       return Timestamp(milliseconds: state.last)
     }
@@ -109,7 +113,10 @@ package final class ServerClock: Sendable {
   /// The time that has to be stored so that reads are given the present one; nil: there is no need.
   package func timeToStore() -> Int64? {
     let now = now().milliseconds
-    return state.withLock { now > $0.covered ? now + Self.reserve : nil }
+    return state.withLock { state in
+      let time = max(now, state.last)
+      return time > state.covered ? time + Self.reserve : nil
+    }
   }
 
   /// Says that a time is stored.
