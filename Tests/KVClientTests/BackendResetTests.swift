@@ -385,6 +385,38 @@ import Testing
     #expect(try here(store) == ["changed": 2, "gone": 2])
   }
 
+  @Test("keeps deletions of others that this device knew of", arguments: [false, true])
+  func deletionsOfOthers(isDelta: Bool) throws {
+    let (first, store) = try device("a")
+    let (second, other) = try device("b", ["onBackendReset": "resend"])
+    defer {
+      first.close()
+      second.close()
+    }
+    for id in ["deleted", "made again", "same"] { try put(id, 1, in: store) }
+    _ = try store.push(DataStore.Run())
+    _ = try other.pull(Query(), DataStore.Run())
+    try world.copy()
+    for id in ["deleted", "made again"] { _ = try store.remove(id: id, DataStore.Run()) }
+    _ = try store.push(DataStore.Run())
+    if isDelta {
+      #expect(try other.pull(Query(), DataStore.Run()).removed == 2)
+    } else {
+      for id in ["deleted", "made again"] {
+        let moment = Timestamp.now().description
+        try other.engine.apply(.deleted(id: id, at: moment))
+      }
+    }
+    try world.putBack()
+    try world.administer("PUT", path + "/made%20again", body: ["n": 5])
+    _ = try other.pull(Query(), DataStore.Run())
+    #expect(try states(other) == ["deleted": "delete waiting"])
+    #expect(try other.push(DataStore.Run()).errors.isEmpty)
+    #expect(try there() == ["made again": 5, "same": 1])
+    _ = try other.pull(Query(), DataStore.Run())
+    #expect(try here(other) == ["made again": 5, "same": 1])
+  }
+
   @Test("keeps deletions that were made past the queue") func directDeletions() throws {
     let (client, store) = try device("a")
     defer { client.close() }
@@ -463,6 +495,57 @@ import Testing
     #expect(try other.pull(Query(), DataStore.Run()).removed == 1)
     #expect(try states(other) == [:])
     #expect(try here(other) == [:])
+  }
+
+  /// What a device does between two restores: nothing, a write, which tells it of the first one, or a read.
+  enum Between: CaseIterable {
+    case nothing, write, read
+  }
+
+  @Test(
+    "goes back once more, to a copy that was made in between: what it lost the first time is kept",
+    arguments: Between.allCases)
+  func twice(between: Between) throws {
+    let (first, store) = try device("a")
+    let (second, other) = try device("b")
+    defer {
+      first.close()
+      second.close()
+    }
+    for id in ["changed", "deleted", "same"] { try put(id, 1, in: store) }
+    _ = try store.push(DataStore.Run())
+    try world.copy()
+    for id in ["changed", "new"] { try put(id, 2, in: store) }
+    _ = try store.remove(id: "deleted", DataStore.Run())
+    _ = try store.push(DataStore.Run())
+    try world.putBack()
+    _ = try other.pull(Query(), DataStore.Run())
+    for id in ["of the other", "lost by the other"] { try put(id, 3, in: other) }
+    _ = try other.remove(id: "same", DataStore.Run())
+    _ = try other.push(DataStore.Run())
+    switch between {
+    case .nothing: break
+    case .write:
+      try put("since", 3, in: store)
+      _ = try store.push(DataStore.Run())
+    case .read: _ = try store.pull(Query(), DataStore.Run())
+    }
+    try world.copy()
+    try put("lost by the other", 4, in: other)
+    _ = try other.push(DataStore.Run())
+    try world.putBack()
+    for one in [store, other] { _ = try one.pull(Query(), DataStore.Run()) }
+    #expect(
+      try states(store) == [
+        "changed": "update backendWentBack", "new": "create backendWentBack",
+        "deleted": "delete backendWentBack",
+      ])
+    #expect(try states(other) == ["lost by the other": "update backendWentBack"])
+    var expected: [String: Int64] = [
+      "changed": 2, "new": 2, "of the other": 3, "lost by the other": 3,
+    ]
+    if between == .write { expected["since"] = 3 }
+    #expect(try here(store) == expected)
   }
 
   @Test("has a newer version by now, which was made of the older one: what was lost is kept")

@@ -50,7 +50,8 @@ final class Table: Sendable {
   let getVersioned: SQL
   /// The body of an entity without a pending write that was written before a mark, in a known version, and its generation.
   let confirmedBefore: SQL
-  /// Which version of an entity that is not here a deletion made here removed before a mark.
+  /// What is known of the deletion of an entity that is not here, from before a mark: the version that one made here removed, and the last
+  /// version that any removed or made.
   let confirmedDeletion: SQL
   let delete: SQL
   let deleteUnlessPending: SQL
@@ -181,7 +182,7 @@ final class Table: Sendable {
       """)
     confirmedDeletion = SQL(
       """
-      SELECT confirmed FROM gone WHERE \(isEntity) AND confirmed NOT NULL AND n <= \(Parameter.mark)
+      SELECT confirmed, deleted FROM gone WHERE \(isEntity) AND n <= \(Parameter.mark)
       AND NOT EXISTS (SELECT 1 FROM \(entities) WHERE id = \(Parameter.id))
       """)
     delete = SQL("DELETE FROM \(entities) WHERE id = \(Parameter.id)")

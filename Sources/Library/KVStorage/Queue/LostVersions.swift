@@ -59,7 +59,11 @@ struct LostVersions {
     collection.reset()
     self.known = known
     mayHaveOlder = try Storage.mayHaveOlder(change.table, mark, on: db)
-    mayHaveDeleted = try Self.hasRow("gone", "confirmed NOT NULL", of: change.table, on: db)
+    let isCopy = known.renewed > 0 && known.restored != nil
+    mayHaveDeleted =
+      if isCopy { true } else {
+        try Self.hasRow("gone", "confirmed NOT NULL", of: change.table, on: db)
+      }
     mayHaveKept = try Self.hasRow("pending", "state = 3", of: change.table, on: db)
     guard mayHaveOlder || mayHaveDeleted || mayHaveKept else { return nil }
   }
@@ -241,7 +245,8 @@ struct LostVersions {
     try row.bind(mark.generation, at: .mark)
   }
 
-  /// The version that a deletion of this device is known to have removed before the read began.
+  /// The version that a deletion of this device is known to have removed before the read began, or a deletion of others, which
+  /// the backend is known to have lost.
   private func confirmedDeletion(
     of id: String, on db: borrowing Connection
   ) throws(SQLiteError) -> RecordVersion? {
@@ -249,7 +254,12 @@ struct LostVersions {
     try row.bind(id, at: .id)
     try row.bind(mark.tombstone, at: .mark)
     defer { row.reset() }
-    return try row.step() ? row.text(0).map { RecordVersion($0) } : nil
+    guard try row.step() else { return nil }
+    let ours = row.text(0).map { RecordVersion($0) }
+    guard known.renewed > 0, let others = row.text(1).map({ RecordVersion($0) }),
+      isAfterCopy(others) == true
+    else { return ours }
+    return ours.map { change.table.format.versionOrder.newer($0, others) } ?? others
   }
 
   private static func hasRow(
