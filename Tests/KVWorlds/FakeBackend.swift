@@ -36,6 +36,8 @@ package final class FakeBackend: @unchecked Sendable {
     var made: Set<String> = []
     var deleted: [String: (moment: String, entity: [UInt8])] = [:]
     var moment = Timestamp(milliseconds: 0).description
+    /// Of data that went back before it was copied, as the backend says it.
+    var restored: String?
   }
 
   package init() {}
@@ -46,7 +48,9 @@ package final class FakeBackend: @unchecked Sendable {
   package func tellData() { data = BackendData(epoch: "0") }
 
   package func makeCopy() {
-    copy = Copy(entities: entities, order: order, made: made, deleted: deleted, moment: now)
+    copy = Copy(
+      entities: entities, order: order, made: made, deleted: deleted, moment: now,
+      restored: data?.restored)
   }
 
   /// The copy takes the place of its data. Time does not go back, and what subscribers have not been told they never hear.
@@ -58,12 +62,17 @@ package final class FakeBackend: @unchecked Sendable {
     }
     (entities, order, made, deleted) = (copy.entities, copy.order, copy.made, copy.deleted)
     written += 1
-    data = BackendData(epoch: String(written), restored: copy.moment)
+    // Of several restores the earliest.
+    data = BackendData(
+      epoch: String(written), restored: min(copy.moment, copy.restored ?? copy.moment))
+    lastCopied = copy.moment
     missed = published.count
     // What was on its way to the former server arrives no more.
     delayed = []
   }
 
+  /// When the copy was made that was put back last.
+  private(set) var lastCopied = ""
   /// So many messages are not told any more.
   package private(set) var missed = 0
 

@@ -33,8 +33,8 @@ protocol WorldBackend: AnyObject {
 
   /// A copy of its data is made.
   func makeCopy()
-  /// The last copy takes the place of its data.
-  func putBack()
+  /// The last copy takes the place of its data; gives when it was made.
+  func putBack() -> String
 
   /// The way to it of one more client.
   func connect(_ user: String, _ random: inout Seed) throws -> any WorldConnection
@@ -49,7 +49,7 @@ extension WorldBackend {
   var data: BackendData? { nil }
   var goesBack: Bool { false }
   func makeCopy() {}
-  func putBack() {}
+  func putBack() -> String { "" }
 }
 
 /// The id of a record to whose member `count` all clients add.
@@ -102,7 +102,10 @@ final class KeyValueWorld: WorldBackend {
   var data: BackendData? { backend.data }
 
   func makeCopy() { backend.makeCopy() }
-  func putBack() { backend.putBack() }
+  func putBack() -> String {
+    backend.putBack()
+    return backend.lastCopied
+  }
 
   func connect(_ user: String, _ random: inout Seed) throws -> any WorldConnection {
     let network = FakeNetwork(backend, user: user, seed: random.next())
