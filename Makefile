@@ -13,7 +13,7 @@ VERSION := $(shell awk '/define KV_VERSION_(MAJOR|MINOR|PATCH)/ { v = v d $$3; d
 # As Go and Debian call the processors.
 GOARCH  := $(or $(ARCH),$(patsubst aarch64,arm64,$(patsubst x86_64,amd64,$(shell uname -m))))
 
-.PHONY: help docs lib sdk-arm64 wheel go-static deb dist packages-check demo demo-cluster demo-models test test-all torture bench install uninstall format lint setup clean
+.PHONY: help docs lib sdk-arm64 wheel go-static deb dist packages-check demo demo-cluster demo-restore demo-models test test-all torture bench install uninstall format lint setup clean
 
 help:
 	@echo 'make lib        build/lib/libkvstore.so and build/bin/kvstored'
@@ -25,6 +25,7 @@ help:
 	@echo 'make docs       build/docs/site: the documentation, to be read from the disk or any web server'
 	@echo 'make demo       C, Python and Go share a collection of real cities, offline and online'
 	@echo 'make demo-cluster   the same on PostgreSQL with a standby, two kvstored and haproxy, of which some are killed'
+	@echo 'make demo-restore   a server goes back to its backup, and five devices give back what it has lost'
 	@echo 'make demo-models    typed models of a GraphQL schema, offline, then with a stand-in for AppSync and live'
 	@echo 'make test       the tests of every change, 15 minutes; ONLY="swift python" runs some (scripts/test.py --list)'
 	@echo 'make test-all   all tests, 40 minutes'
@@ -81,6 +82,10 @@ demo: lib
 demo-cluster: lib
 	@scripts/setup cluster
 	@build/venv/bin/python examples/demo/cluster.py
+
+demo-restore: lib
+	@scripts/setup demo
+	@build/venv/bin/python examples/demo/restore.py
 
 demo-models: lib
 	@scripts/setup demo

@@ -84,6 +84,18 @@ def test_the_demo_on_a_cluster_runs_though_parts_of_it_are_killed(tmp_path: Path
     assert "PASSED" in done.stdout.splitlines()[-1]
 
 
+def test_the_demo_of_a_restored_server_runs() -> None:
+    done = subprocess.run(
+        [sys.executable, str(HERE / "restore.py")],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "PASSED" in done.stdout.splitlines()[-1]
+
+
 @pytest.fixture
 def record() -> Record:
     """Return a story of one server and one program."""
