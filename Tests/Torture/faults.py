@@ -58,6 +58,8 @@ class Backend:
     shared: int
     #: The path that says whether it works; None: it does as soon as it has started.
     health: str | None = None
+    #: Whether it may go back to an older copy of its data.
+    goes_back: bool = False
 
 
 KINVEY = Backend(
@@ -150,10 +152,10 @@ class Ledger:
             case _:
                 raise ValueError(f"a worker said {line!r}")
 
-    def complaint(self, id_: str, found: dict[str, Any] | None) -> str | None:
+    def complaint(self, id_: str, found: dict[str, Any] | None, *, goes_back: bool) -> str | None:
         """Tell what is wrong with an entity at the end; None if nothing is."""
         if id_ in self.removed:
-            return f"{id_} was removed and is there" if found else None
+            return f"{id_} was removed and is there" if found and not goes_back else None
         tried, least = self.tried[id_], self.acknowledged[id_]
         if found is None:
             return f"{id_} was saved and is not there" if tried is not None else None
@@ -161,9 +163,14 @@ class Ledger:
             return f"{id_} has version {found['version']}, not {least}"
         return None
 
-    def counting_complaint(self, id_: str, found: dict[str, Any] | None) -> str | None:
+    def counting_complaint(
+        self, id_: str, found: dict[str, Any] | None, *, goes_back: bool
+    ) -> str | None:
         """Tell what is wrong with a counter at the end; None if nothing is."""
         least, most = self.counted[id_]
+        if goes_back and (found is None or found["version"] <= most):
+            # No device keeps what was done past it.
+            return None
         if found is None or not least <= found["version"] <= most:
             return f"{id_} was increased {least} to {most} times and is {found}"
         return None
@@ -177,7 +184,8 @@ class Process:
     ) -> None:
         """Prepare a worker's options; nothing runs yet."""
         self.faults = faults
-        self.store_type = store_type
+        # What a synced store lets go of it cannot give back.
+        self.store_type = "sync" if faults.backend.goes_back else store_type
         self.options = faults.options(directory) | {"push_automatically": automatic}
         self.number = number
         self.starts = 0
@@ -282,6 +290,7 @@ class Faults:
             "data_directory": str(self.directory / name),
             "retries": 2,
             "timeout": 10,
+            "on_backend_reset": "keep" if name == "b" else "resend",
         }
 
     def run(self, seconds: float) -> None:
@@ -324,7 +333,8 @@ class Faults:
 
     def look(self) -> None:
         """Synchronise everybody, and compare."""
-        held, key = self.held(), self.backend.key
+        (held, listed), key = self.held(), self.backend.key
+        goes_back = self.backend.goes_back
         with kvstore.Client(**self.options("reader")) as client:
             if self.backend.has_accounts:
                 client.signup("reader", "a password")
@@ -333,15 +343,17 @@ class Faults:
             server = {entity[key]: entity for entity in reader.find()}
         for name, mine in held.items():
             for id_ in set(server) | set(mine):
-                if server.get(id_) != mine.get(id_):
+                if server.get(id_) != mine.get(id_) and id_ not in listed[name]:
                     self.report.divergent.append(
                         f"{id_} is {mine.get(id_)} at {name}, {server.get(id_)} on the server"[:500]
                     )
-        for id_ in self.ledger.acknowledged:
-            if complaint := self.ledger.complaint(id_, server.get(id_)):
+        for id_ in set(self.ledger.acknowledged).difference(*listed.values()):
+            found = server.get(id_)
+            if complaint := self.ledger.complaint(id_, found, goes_back=goes_back):
                 self.report.lost.append(complaint)
         for id_ in self.ledger.counted:
-            if complaint := self.ledger.counting_complaint(id_, server.get(id_)):
+            found = server.get(id_)
+            if complaint := self.ledger.counting_complaint(id_, found, goes_back=goes_back):
                 self.report.doubled.append(complaint)
         names = Counter(entity["name"] for entity in server.values())
         self.report.doubled += [name for name, count in names.items() if count > 1]
@@ -353,18 +365,28 @@ class Faults:
         for file in self.directory.rglob("*.kvs"):
             check_integrity(file)
 
-    def held(self) -> dict[str, dict[str, Any]]:
-        """Synchronise everybody twice; what one pushes last, others pull the second time."""
-        held = {}
-        for _ in range(2):
+    def held(self) -> tuple[dict[str, dict[str, Any]], dict[str, set[str]]]:
+        """Synchronise everybody twice; what one pushes last, others pull the second time.
+
+        Give what each device has, and the ids of what it lists because the backend went back. That
+        is found by a read, sent by the next push, and read by the others: it takes more rounds.
+        """
+        held: dict[str, dict[str, Any]] = {}
+        listed: dict[str, set[str]] = {}
+        for turn in range(6 if self.backend.goes_back else 2):
             for name in self.devices:
                 with kvstore.Client(**self.options(name)) as client:
                     things = client.collection(self.backend.collection)
                     result = things.sync(auto_pagination=True, timeout=60)
-                    if result.errors or len(things.pending):
-                        self.report.wedged.append(f"{name}: {result.errors[:3]}")
+                    pending = list(things.pending)
+                    if not self.backend.goes_back:
+                        if result.errors or pending:
+                            self.report.wedged.append(f"{name}: {result.errors[:3]}")
+                    elif turn > 3 and any(write.state == "waiting" for write in pending):
+                        self.report.wedged.append(f"{name}: {pending[:3]}")
+                    listed[name] = {write.id for write in pending}
                     held[name] = {entity[self.backend.key]: entity for entity in things.find()}
-        return held
+        return held, listed
 
     def close(self) -> None:
         """End the server and the workers that still run."""

@@ -3,10 +3,10 @@
     run.py WORLDS SECONDS KILLS
 
 So many simulated worlds of each backend, so many seconds of bad network with real processes, first
-with one server, then with a GraphQL API, then with a cluster that fails, so many kills of one that
-saves. The report has how
-many schedules, kills and faults there were, what was lost, doubled, wedged and divergent, and for
-each failure the seed, and the command that repeats it.
+with one server, then with one that goes back to copies of its data, then with a GraphQL API, then
+with a cluster that fails, so many kills of one that saves. The report has how many schedules, kills
+and faults there were, what was lost, doubled, wedged and divergent, and for each failure the seed,
+and the command that repeats it.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def summary(world: dict[str, Any], programs: dict[str, dict[str, Any]]) -> dict[
         "seconds": fault.get("seconds", 0),
         "kills": {**fault.get("kills", {}), "saver": kill.get("kills", 0)},
         "faults": fault.get("faults", {}),
-        **{name: parts(programs[name]) for name in ("appsync", "cluster")},
+        **{name: parts(programs[name]) for name in ("restores", "appsync", "cluster")},
         "failedCalls": fault.get("weather", 0),
         "acknowledged": fault.get("acknowledged", 0),
         **{kind: len(texts) for kind, texts in found.items()},
@@ -102,7 +102,8 @@ def main(arguments: list[str]) -> int:
     count, seconds, kills = (int(argument) for argument in arguments)
     with tempfile.TemporaryDirectory(prefix="kvstore-torture-") as name:
         directory = Path(name)
-        amounts = {"faults": seconds, "appsync": seconds, "cluster": seconds, "torture": kills}
+        amounts = dict.fromkeys(("faults", "restores", "appsync", "cluster"), seconds)
+        amounts["torture"] = kills
         result = summary(
             worlds(count, directory),
             {name: program(name, amount, directory) for name, amount in amounts.items()},

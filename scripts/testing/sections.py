@@ -426,11 +426,12 @@ SECTIONS = [
     ),
     Section(
         "torture",
-        "Nothing acknowledged is lost: 20 kills, 10 s of bad network with real processes",
+        "Nothing acknowledged is lost: 20 kills, 10 s of bad network, 10 s with restores",
         "losses that need a real process, a real file and a real network",
         [
             f"{VENV_PYTHON} Tests/Torture/torture.py 20",
             f"{VENV_PYTHON} Tests/Torture/faults.py 10",
+            f"{VENV_PYTHON} Tests/Torture/restores.py 10",
         ],
         (*PYTHON, "Tests/Torture"),
     ),
@@ -441,6 +442,7 @@ SECTIONS = [
         [
             f"{VENV_PYTHON} Tests/Torture/torture.py 200",
             f"{VENV_PYTHON} Tests/Torture/faults.py 60",
+            f"{VENV_PYTHON} Tests/Torture/restores.py 60",
             f"{VENV_PYTHON} Tests/Torture/appsync.py 30",
             "scripts/check-memory",
         ],
