@@ -280,6 +280,31 @@ import Testing
     }
   }
 
+  @Test(
+    "does not give up a change of what it has lost when the refusal of this change is the first to tell",
+    arguments: ["serverWins", "merge", "automerge", "optimistic"], ["keep", "resend"])
+  func keepsChangesAtFirst(strategy: String, policy: String) throws {
+    let (client, store) = try device(
+      "a", ["onBackendReset": .string(policy), "conflicts": .string(strategy)])
+    defer { client.close() }
+    try put("changed", 1, in: store)
+    _ = try store.push(DataStore.Run())
+    try world.copy()
+    for id in ["changed", "new"] { try put(id, 2, in: store) }
+    _ = try store.push(DataStore.Run())
+    for id in ["changed", "new"] { try put(id, 3, in: store) }
+    try world.putBack()
+    #expect(try store.push(DataStore.Run()).discarded == 0)
+    #expect(try here(store) == ["changed": 3, "new": 3])
+    if policy == "resend" {
+      #expect(try states(store) == [:])
+      #expect(try there() == ["changed": 3, "new": 3])
+    } else {
+      #expect(try states(store) == ["changed": "update conflict", "new": "update conflict"])
+      #expect(try there() == ["changed": 1])
+    }
+  }
+
   @Test("does not bring back by a live message what it had confirmed as deleted")
   func deletedIsNotBroughtBack() throws {
     let (first, store) = try device("a", ["onBackendReset": "resend"])

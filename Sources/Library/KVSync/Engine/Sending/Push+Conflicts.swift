@@ -106,6 +106,8 @@ extension Push {
     guard !conflicts.isEmpty else { return [] }
     let unknown = conflicts.filter { $0.theirs == nil }.map(\.sent.write.id)
     let found = try backendEntities(unknown)
+    // A refusal may be the first to tell that the backend has other data than what was changed.
+    try answered.note(in: local, engine.collection)
     var round = Round()
     var replaced: [Replaced] = []
     var again: [PendingWrite] = []

@@ -25,7 +25,7 @@ struct Push {
   /// Why the rest is not worth trying.
   private var stopped: StoreError?
   /// Which data the backend had when it answered last.
-  private let answered = AnsweredData()
+  let answered = AnsweredData()
   /// So often what was held up or was overtaken is sent again.
   private static let maxRounds = 5
   /// How many writes are read at once: what they need in memory follows from those before.
