@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal
 
@@ -225,6 +227,53 @@ def test_what_was_confirmed_is_given_up(three_devices: Start) -> None:
         device.notes.sync()
         assert device.states == {}
         assert device.here == {"changed": 1, "deleted": 1, "same": 1}
+
+
+def test_a_device_and_its_copy_send_it_once(tmp_path: Path) -> None:
+    """Two devices with one identity have lost the same, and each changes something."""
+    copied = Copied(tmp_path)
+    try:
+        ana = Device(copied.server, tmp_path / "ana", "resend")
+        for id in ("changed", "deleted", "same"):
+            ana.put(id, 1)
+        copied.back_up()
+        ana.put("changed", 2)
+        ana.put("new", 2)
+        ana.delete("deleted")
+        ana.client.close()
+        shutil.copytree(tmp_path / "ana", tmp_path / "twin")
+        copied.put_back()
+        with ExitStack() as stack:
+            devices = [
+                stack.enter_context(
+                    kvstore.Client(
+                        app_key="kid",
+                        app_secret="secret",
+                        host=copied.server.host,
+                        data_directory=tmp_path / name,
+                        on_backend_reset="resend",
+                        retries=0,
+                    )
+                ).collection("notes", "sync", delta_set=True)
+                for name in ("ana", "twin")
+            ]
+            for number, notes in enumerate(devices):
+                notes.pull()
+                notes.save({"_id": f"of {number}", "n": number})
+            for notes in devices:
+                assert not notes.push().errors
+            for notes in devices:
+                notes.pull()
+                assert list(notes.pending) == []
+                assert {note["_id"]: note["n"] for note in notes.find()} == {
+                    "changed": 2,
+                    "new": 2,
+                    "same": 1,
+                    "of 0": 0,
+                    "of 1": 1,
+                }
+    finally:
+        copied.server.stop()
 
 
 def test_the_tool_lists_and_decides(

@@ -235,6 +235,30 @@ def test_a_copy_does_not_repeat_what_the_original_has_sent(
         assert {note["_id"]: note["n"] for note in there.find()} == {"changed": 3, "deleted": 3}
 
 
+def test_a_device_that_is_brought_back_takes_what_is_newer(
+    server: Server, tmp_path: Path, unique: str
+) -> None:
+    """What it has from before is no loss of the server's."""
+    with open_client(server.host, tmp_path / "data") as client:
+        client.signup(unique, "a password")
+        notes = client.collection(unique)
+        for id in ("changed", "deleted", "same"):
+            notes.save({"_id": id, "n": 1})
+        notes.sync()
+        client.backup(tmp_path / "copy")
+        notes.save({"_id": "changed", "n": 2})
+        notes.save({"_id": "new", "n": 2})
+        notes.remove_by_id("deleted")
+        notes.sync()
+    with open_client(server.host, tmp_path / "copy") as client:
+        client.login(unique, "a password")
+        notes = client.collection(unique)
+        notes.sync()
+        assert len(notes.pending) == 0
+        there = {"changed": 2, "new": 2, "same": 1}
+        assert {note["_id"]: note["n"] for note in notes.find()} == there
+
+
 def test_a_copied_directory_is_another_device(server: Server, tmp_path: Path, unique: str) -> None:
     """Two devices with one identity, session included, lose nothing of each other."""
     with open_client(server.host, tmp_path / "data") as client:
