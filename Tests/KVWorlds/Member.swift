@@ -298,8 +298,7 @@ final class Member {
     case 3, 4: update(&random, sometimesPastQueue)
     case 5: delete(&random, sometimesPastQueue)
     case 6:
-      // A deletion by a query past the queue does not know what it has deleted, to send that again.
-      let isPastQueue = random.next() % 4 == 0 && !backend.goesBack
+      let isPastQueue = random.next() % 4 == 0
       deleteMany(&random, isPastQueue ? .forceNetwork : .silentLocalThenNetwork)
     case 7, 8: share(&random, sometimesPastQueue)
     case 9: unshare(&random, sometimesPastQueue)
