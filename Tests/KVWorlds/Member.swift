@@ -55,6 +55,8 @@ final class Member {
   private(set) var replaced: [(id: String, here: JSONObject?)] = []
   /// The entities that it has decided about.
   private(set) var decided: Set<String> = []
+  /// The entities whose changes its handler of conflicts has given up.
+  let handlerGaveUp = Monitor<Set<String>>([])
   /// What the handler of conflicts answers.
   private let answers: Monitor<Seed>
 
@@ -117,9 +119,12 @@ final class Member {
   }
 
   private var handler: ConflictHandler {
-    { [answers, ledger] conflict, _ in
+    { [answers, ledger, handlerGaveUp] conflict, _ in
       ledger.tell(conflict.id, conflict.remote)
-      switch answers.withLock({ $0.next() }) % 5 {
+      let answer = answers.withLock({ $0.next() }) % 5
+      trace(conflict.id, "is a conflict, which a handler answers with \(answer)")
+      if 1...3 ~= answer { handlerGaveUp.withLock { _ = $0.insert(conflict.id) } }
+      switch answer {
       case 0: return .keep
       case 1: return .take
       case 2:

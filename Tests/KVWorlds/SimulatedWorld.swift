@@ -210,8 +210,10 @@ package final class SimulatedWorld {
       for (id, states) in member.acknowledged {
         let found = expected[id]?["value"] ?? .null
         // What was deleted may be there again: who reads only what an expression selects does not see it, and another client may send
-        // a later version again than the one that was known to be deleted.
-        let isKnown = restores > 0 && states.contains(.null)
+        // a later version again than the one that was known to be deleted. A change of what was lost is a conflict for the handler.
+        let isKnown =
+          restores > 0
+          && (states.contains(.null) || member.handlerGaveUp.withLock { $0.contains(id) })
         require(
           states.contains(found) || isKnown,
           "lost: \(id) acknowledged \(states.map(\.text)), found \(found.text)")
@@ -249,6 +251,7 @@ package final class SimulatedWorld {
     return members.contains { member in
       member.replaced.contains { $0.id == lost.id && hasAll($0.here) }
         || member.decided.contains(lost.id)
+        || member.handlerGaveUp.withLock { $0.contains(lost.id) }
         || member.reported.withLock { reported in
           reported.contains {
             $0.id == lost.id && $0.version.text == lost.version && !$0.isQueued
