@@ -153,6 +153,15 @@ final class Member {
   /// Only what is written over from now on counts.
   func backendGoesBack() { replaced = [] }
 
+  /// What it keeps nothing of, nobody need have any more, nor what it lets go of once the answer of the former backend arrives.
+  func backendWentBack() {
+    guard kind == .synced else { return }
+    let here = contents
+    for id in acknowledged.keys where !(here[id].map(keeps) ?? false) {
+      acknowledged[id]?.append(backend.contents[id]?["value"] ?? .null)
+    }
+  }
+
   /// Retries or reverts what is in conflict, which is only what several have saved to, and what the backend has lost.
   func decideConflicts(_ random: inout Seed, in seed: Seed) throws -> [String] {
     var findings: [String] = []

@@ -132,6 +132,7 @@ package final class SimulatedWorld {
         }
       }
       let copied = backend.putBack()
+      for member in members { member.backendWentBack() }
       lost += newest.map { Lost(id: $0.key, entity: $0.value, since: backend.history.count) }
         .filter { $0.version > copied }
     default: break
