@@ -14,11 +14,13 @@ import Testing
   init() throws { world = try World(historyDays: 5) }
 
   /// A device whose user has put entities on the server, all of which it has.
-  private func device(_ name: String, _ options: JSONObject = [:]) throws -> (Client, DataStore) {
+  private func device(
+    _ name: String, _ options: JSONObject = [:], of username: String = "ana"
+  ) throws -> (Client, DataStore) {
     var all: JSONObject = ["deltaSet": true]
     for member in options.members { all[member.name] = member.value }
     let client = try world.client(name, all)
-    let user: JSONObject = ["username": "ana", "password": "pw"]
+    let user: JSONObject = ["username": .string(username), "password": "pw"]
     do throws(StoreError) {
       _ = try client.signup(user, options: Options(), cancellation: Cancellation())
     } catch {
@@ -218,6 +220,16 @@ import Testing
     }
     #expect(try there() == expected)
     _ = try first.pull(Query(), DataStore.Run())
+    if order == .newerFirstUnread {
+      // Its deletion is the newest, and is sent once more.
+      expected["deleted"] = nil
+      #expect(try states(first) == ["deleted": "delete waiting"])
+      _ = try first.push(DataStore.Run())
+      _ = try second.pull(Query(), DataStore.Run())
+      #expect(try states(second) == [:])
+      #expect(try here(second) == expected)
+      #expect(try there() == expected)
+    }
     #expect(try states(first) == [:])
     #expect(try here(first) == expected)
   }
@@ -303,6 +315,39 @@ import Testing
       #expect(try states(store) == ["changed": "update conflict", "new": "update conflict"])
       #expect(try there() == ["changed": 1])
     }
+  }
+
+  @Test("gets what a user made from this user's devices, and the others list it until then")
+  func othersEntities() throws {
+    let (first, store) = try device("a", ["onBackendReset": "resend"])
+    let (second, other) = try device("b", ["onBackendReset": "resend"], of: "bob")
+    defer {
+      first.close()
+      second.close()
+    }
+    try put("changed", 1, in: store)
+    _ = try store.push(DataStore.Run())
+    try world.copy()
+    for id in ["changed", "new"] { try put(id, 2, in: store) }
+    _ = try store.push(DataStore.Run())
+    _ = try other.pull(Query(), DataStore.Run())
+    try world.putBack()
+    _ = try other.pull(Query(), DataStore.Run())
+    #expect(
+      try states(other) == ["changed": "update waiting", "new": "create backendWentBack"])
+    // Another user may not change it.
+    #expect(try other.push(DataStore.Run()).errors.count == 1)
+    let kept = ["changed": "update backendWentBack", "new": "create backendWentBack"]
+    #expect(try states(other) == kept)
+    #expect(try there() == ["changed": 1])
+    _ = try other.pull(Query(), DataStore.Run())
+    #expect(try states(other) == kept)
+    _ = try store.pull(Query(), DataStore.Run())
+    #expect(try store.push(DataStore.Run()).errors.isEmpty)
+    _ = try other.pull(Query(), DataStore.Run())
+    #expect(try states(other) == [:])
+    #expect(try here(other) == ["changed": 2, "new": 2])
+    #expect(try there() == ["changed": 2, "new": 2])
   }
 
   @Test("does not bring back by a live message what it had confirmed as deleted")

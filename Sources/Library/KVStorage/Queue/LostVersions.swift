@@ -10,7 +10,8 @@ internal import KVSync
 ///     keep      3, set aside             once the application says so
 ///     resend    0, waiting               by the next push
 ///
-/// In both cases on the condition that the backend has what the read has shown. Of what was written after the copy was put
+/// What another user made and the backend lacks is set aside under both: sent by this user it would become this one's. In both
+/// cases on the condition that the backend has what the read has shown. Of what was written after the copy was put
 /// back nothing is replaced without the application: what meets it is set aside under both policies.
 ///
 /// Of several devices that have kept different versions the latest wins: what is sent again names its version, and the backend
@@ -85,7 +86,7 @@ struct LostVersions {
     guard !change.table.format.isOlder(deleted, than: shown) else { return false }
     return try keep(
       LostVersion(id: id, isDeletion: true, version: deleted, remoteVersion: theirs), remote,
-      isNewer: isAfterCopy(theirs) == true && shown == theirs, on: db)
+      asks: isAfterCopy(theirs) == true && shown == theirs, on: db)
   }
 
   /// Nil: the entity is not here, or a write of it is pending.
@@ -164,15 +165,15 @@ struct LostVersions {
     guard let bytes = theirs.bytes, let remote = format.version(of: bytes) else {
       guard ours.isOfOtherData, isAfterCopy(ours.version) != false else { return false }
       return try keep(
-        LostVersion(id: id, version: ours.version, remoteVersion: nil), theirs, isNewer: false,
-        on: db)
+        LostVersion(id: id, version: ours.version, remoteVersion: nil), theirs,
+        asks: try isOfOthers(ours.body, on: db), on: db)
     }
     guard remote != ours.version else { return false }
     let lost = LostVersion(id: id, version: ours.version, remoteVersion: remote)
     let isOfLostTime = ours.isOfOtherData && isAfterCopy(ours.version) == true
     if isOfLostTime, let resent = format.resent(of: bytes) {
       guard format.isOlder(resent, than: ours.version) else { return false }
-      return try keep(lost, theirs, isNewer: false, on: db)
+      return try keep(lost, theirs, asks: false, on: db)
     }
     let isOlder = format.isOlder(remote, than: ours.version)
     guard isOlder || isOfLostTime, !haveSameContent(bytes, ours.body, in: format) else {
@@ -180,17 +181,18 @@ struct LostVersions {
     }
     // A clock that was wrong may have given a later write an earlier time.
     let isNewer = !isOlder || ours.isOfOtherData && isAfterCopy(remote) == true
-    return try keep(lost, theirs, isNewer: isNewer, on: db)
+    return try keep(lost, theirs, asks: isNewer, on: db)
   }
 
   // MARK: Steps
 
-  /// `isNewer`: the backend's was made after the copy was put back.
+  /// `asks`: it waits for the application, whatever the policy, because the backend's was made after the copy was put back, or because
+  /// it is another user's.
   private mutating func keep(
-    _ lost: LostVersion, _ theirs: RemoteVersion, isNewer: Bool, on db: borrowing Connection
+    _ lost: LostVersion, _ theirs: RemoteVersion, asks: Bool, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     var lost = lost
-    lost.isQueued = policy == .resend && !isNewer
+    lost.isQueued = policy == .resend && !asks
     let isSetAside = !lost.isQueued
     let theirs = theirs.bytes.map { String(decoding: $0, as: UTF8.self) }
     let remote = isSetAside ? theirs ?? "null" : nil
@@ -237,6 +239,13 @@ struct LostVersions {
       }
     guard isSettled || haveSameContent(bytes, ours, in: format) else { return }
     try db.run("DELETE FROM pending WHERE \(table.isEntity(id)) AND state = 3")
+  }
+
+  private func isOfOthers(
+    _ body: [UInt8], on db: borrowing Connection
+  ) throws(SQLiteError) -> Bool {
+    guard case .user(let owner) = try Ownership.owner(on: db) else { return false }
+    return isMade(body, byOtherThan: owner.text, in: change.table.format)
   }
 
   private func bindConfirmed(_ id: String, _ row: borrowing Statement) throws(SQLiteError) {

@@ -10,6 +10,15 @@ extension Storage {
       for entry in refused {
         let table = try catalog.entry(entry.write.collection, on: db).table
         let theirs = entry.theirs.map { String(decoding: $0.column, as: UTF8.self) }
+        // What the backend had confirmed, has lost and does not take from this user is listed as before.
+        if entry.state == .refused {
+          try db.run(
+            """
+            UPDATE pending SET error = \(bind: entry.error.json), state = 3, remote = ifnull(base, 'null')
+            WHERE \(table.isUnchanged(entry.write)) AND confirmed <> '' AND confirmed <> \(bind: PendingWrite.ofOtherData)
+            """)
+          if db.changes > 0 { continue }
+        }
         try db.run(
           """
           UPDATE pending SET error = \(bind: entry.error.json), state = \(bind: entry.state.number),

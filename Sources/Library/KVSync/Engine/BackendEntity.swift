@@ -98,6 +98,11 @@ extension CollectionEngine {
   }
 }
 
+/// Whether another user made a record, as far as it says who did.
+package func isMade(_ record: [UInt8], byOtherThan user: String, in format: RecordFormat) -> Bool {
+  (try? !BackendEntity(record, format).isMade(by: user)) ?? false
+}
+
 /// Whether two records say the same, the backend's own members aside. False if one of them cannot be read.
 package func haveSameContent(_ first: [UInt8], _ second: [UInt8], in format: RecordFormat) -> Bool {
   (try? BackendEntity(first, format).isSameContent(as: second)) ?? false
