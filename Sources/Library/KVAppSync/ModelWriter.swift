@@ -77,7 +77,8 @@ struct ModelWriter {
     }
   }
 
-  /// Whether others have written since the version that was named: each write makes the next one.
+  /// Whether the backend had another version than the one that was named: each write makes the next one. It may be an older one,
+  /// if the backend went back to a copy.
   private func isMerged(
     _ outcome: RemoteOutcome, _ version: JSONValue
   ) throws(StoreError) -> Bool {
@@ -85,7 +86,7 @@ struct ModelWriter {
       let stored = table.format.version(of: try outcome.record).flatMap({ Int64($0.text) })
     else { return false }
     // Any number may come.
-    return stored > version && stored &- version != 1
+    return stored &- version != 1
   }
 
   /// Throws `.conflict` if the backend has another version. A backend that merges would append a list that it has

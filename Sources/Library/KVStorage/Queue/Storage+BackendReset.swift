@@ -86,9 +86,16 @@ extension Storage {
     guard policy != .accept else { return nil }
     return try read(from: collection) { (db, table) throws(SQLiteError) -> LostBaseFate? in
       let format = table.format
-      guard format.versionOrder != .unordered, !format.versionsOnlyRise,
-        let ours = format.version(of: base)
-      else { return nil }
+      guard format.versionOrder != .unordered, let ours = format.version(of: base) else {
+        return nil
+      }
+      // It does not say that it went back, but answers to writes are never behind.
+      if format.versionsOnlyRise {
+        guard let version = theirs.bytes.flatMap({ format.version(of: $0) }),
+          format.isOlder(version, than: ours)
+        else { return nil }
+        return policy == .resend ? .sentAgain : .setAside
+      }
       let restored = try Self.known(table, on: db)?.data?.restored
       let copied = format.versionsAreTimes ? restored.map { RecordVersion($0) } : nil
       guard copied.map({ format.isOlder($0, than: ours) }) ?? true else { return nil }

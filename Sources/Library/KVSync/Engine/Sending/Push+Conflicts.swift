@@ -143,7 +143,9 @@ extension Push {
       // The condition of what was merged has held.
       var strategy = conflict.isMerged ? call.conflicts : call.conflicts.holding(write)
       let fate =
-        if now.write.changesOtherData, strategy != .clientWins, let base {
+        if now.write.changesOtherData || engine.format.versionsOnlyRise, strategy != .clientWins,
+          let base
+        {
           try local.fate(ofChange: base, meeting: theirs, in: engine.collection)
         } else {
           LostBaseFate?.none
