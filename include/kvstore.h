@@ -269,16 +269,30 @@ KV_API kv_status kv_encrypt(const char *options_json, size_t length, KV_OPTIONAL
  * "entity":…,"base":…}` for each pending write that can be read. Each collection then gets a file `<name>.entities.ndjson` with
  * an entity a line. To go on: move the damaged file away, open a client, and save what is to be kept.
  *
+ * Of encrypted data the files are encrypted with the same keys, and their names end in `.encrypted`: kv_decrypt_file() reads them.
+ *
  * @param options_json  those of kv_client_open(): the file is found by `appKey`, `dataDirectory` and `tag`
  * @param directory     is made; one that is there already must be empty
- * @param json_out      receives `{"pending":{"lines":…,"damaged":…},"collections":{"<name>":{"lines":…,"damaged":…,
- *                      "damagedIds":[…],"file":…}}}`; `damaged` counts parts of the file that could not be read and entities whose body
- *                      is not what was stored. `damagedIds` names the first 1,000 of these; `pending` has it, too. May be NULL
+ * @param json_out      receives `{"pending":{"lines":…,"damaged":…,"damagedIds":[…],"file":…},"collections":{"<name>":{"lines":…,
+ *                      "damaged":…,"damagedIds":[…],"file":…}}}`; `damaged` counts parts of the file that could not be read and
+ *                      entities whose body is not what was stored. `damagedIds` names the first 1,000 of these. May be NULL
  * @return KV_OK, KV_MISUSE, KV_INVALID, KV_NOT_FOUND (no such file), KV_KEY, KV_CORRUPT (not even the list of tables can be read, or
  *         it is no database), KV_STORAGE, KV_FULL
  */
 KV_API kv_status kv_salvage(const char *options_json, size_t length, const char *directory,
                             KV_OPTIONAL char **json_out, size_t *length_out, kv_error **error_out);
+
+/**
+ * Writes the plain lines of an encrypted file of kv_salvage() to a file descriptor, such as a file or a pipe.
+ *
+ * @param options_json  those of kv_client_open(), with `encryptionKey`; only that is used
+ * @param path          the file
+ * @param descriptor    is written to, and stays open
+ * @return KV_OK, KV_MISUSE, KV_INVALID (no key), KV_NOT_FOUND (no such file), KV_KEY, KV_CORRUPT (a part is damaged, or the end is
+ *         missing; the lines before it were written), KV_STORAGE, KV_FULL
+ */
+KV_API kv_status kv_decrypt_file(const char *options_json, size_t length, const char *path,
+                                 int32_t descriptor, kv_error **error_out);
 
 /**
  * Removes damaged entities (those that give #KV_CORRUPT with their id) from all collections of the client's tag, and of other

@@ -45,6 +45,11 @@ inline Result<Text> encrypt(std::string_view options, Parameter key = {}) {
   return detail::text(kv_encrypt, options.data(), options.size(), key.c_str(), KV_NUL_TERMINATED);
 }
 
+/** Writes the plain lines of an encrypted file of salvage() to a file descriptor: see kv_decrypt_file(). */
+inline Result<void> decrypt_file(std::string_view options, Parameter path, std::int32_t descriptor) {
+  return detail::run(kv_decrypt_file, options.data(), options.size(), path.c_str(), descriptor);
+}
+
 /** Describes the models of a GraphQL schema as JSON: see kv_schema_describe(). */
 inline Result<Text> describe_schema(Parameter schema) { return detail::text(kv_schema_describe, schema.c_str()); }
 

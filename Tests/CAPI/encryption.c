@@ -1,6 +1,8 @@
 /* Encrypted data: keys, providers, and misuse. */
+#define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "fixture.h"
+#include <unistd.h>
 
 #define FIRST "\"AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=\""
 #define SECOND "\"AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI=\""
@@ -138,11 +140,41 @@ static void encrypts_what_is_there(void) {
   CHECK(kv_encrypt("[]", KV_NUL_TERMINATED, FIRST, KV_NUL_TERMINATED, NULL, NULL, NULL) == KV_INVALID);
 }
 
+/* Copies the lines of an encrypted file into a text: KV_OK, or why it cannot be read. */
+static kv_status decrypted(const char *directory, const char *key, const char *path, char *text, size_t capacity) {
+  int ends[2];
+  if (pipe(ends) != 0) return KV_INTERNAL;
+  kv_status status = kv_decrypt_file(options(directory, key), KV_NUL_TERMINATED, path, ends[1], NULL);
+  close(ends[1]);
+  ssize_t count = read(ends[0], text, capacity - 1);
+  text[count > 0 ? count : 0] = 0;
+  close(ends[0]);
+  return status;
+}
+
+static void reads_what_was_salvaged(void) {
+  const char *directory = fresh_directory();
+  CHECK(opened(directory, FIRST, 1) == KV_OK);
+  char saved[500], path[600], text[1000];
+  snprintf(saved, sizeof saved, "%s/saved", directory);
+  snprintf(path, sizeof path, "%s/pending.ndjson.encrypted", saved);
+  CHECK(kv_salvage(options(directory, FIRST), KV_NUL_TERMINATED, saved, NULL, NULL, NULL) == KV_OK);
+  CHECK(decrypted(directory, FIRST, path, text, sizeof text) == KV_OK);
+  CHECK(strstr(text, "\"operation\":\"create\",\"entity\":{\"_id\":\"a\",\"text\":\"marker\"}"));
+  CHECK(decrypted(directory, SECOND, path, text, sizeof text) == KV_KEY && !*text);
+  CHECK(decrypted(directory, "", path, text, sizeof text) == KV_INVALID);
+  CHECK(decrypted(directory, FIRST, saved, text, sizeof text) == KV_CORRUPT);
+  CHECK(decrypted(directory, FIRST, "nothing", text, sizeof text) == KV_NOT_FOUND);
+  CHECK(kv_decrypt_file(options(directory, FIRST), KV_NUL_TERMINATED, path, -1, NULL) == KV_STORAGE);
+  CHECK(kv_decrypt_file(options(directory, FIRST), KV_NUL_TERMINATED, NULL, 1, NULL) == KV_MISUSE);
+}
+
 int main(void) {
   RUN("encrypted data opens with its key only", opens_with_its_key_only);
   RUN("what is no key is named", names_what_is_no_key);
   RUN("a provider gives the key, and is released once", asks_a_provider);
   RUN("keys are changed, added and removed", changes_keys);
   RUN("data that is there is encrypted and decrypted", encrypts_what_is_there);
+  RUN("what was salvaged is encrypted, and read with the key", reads_what_was_salvaged);
   return finish();
 }

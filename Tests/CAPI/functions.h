@@ -270,6 +270,8 @@ static kv_status pointer_kv_client_set_key_provider_name(void *a, kv_error **e) 
 static kv_status pointer_kv_encrypt_options_json(void *a, kv_error **e) { (void)a; return kv_encrypt(NULL, KV_NUL_TERMINATED, "{}", KV_NUL_TERMINATED, &json, &length, e); }
 static kv_status pointer_kv_salvage_options_json(void *a, kv_error **e) { (void)a; return kv_salvage(NULL, KV_NUL_TERMINATED, "a", &json, &length, e); }
 static kv_status pointer_kv_salvage_directory(void *a, kv_error **e) { (void)a; return kv_salvage("{}", KV_NUL_TERMINATED, NULL, &json, &length, e); }
+static kv_status pointer_kv_decrypt_file_options_json(void *a, kv_error **e) { (void)a; return kv_decrypt_file(NULL, KV_NUL_TERMINATED, "a", 0, e); }
+static kv_status pointer_kv_decrypt_file_path(void *a, kv_error **e) { (void)a; return kv_decrypt_file("{}", KV_NUL_TERMINATED, NULL, 0, e); }
 static kv_status pointer_kv_client_event_fd_fd_out(void *a, kv_error **e) { (void)a; return kv_client_event_fd(good_client, NULL, e); }
 static kv_status pointer_kv_request_cursor_cursor_out(void *a, kv_error **e) { (void)a; return kv_request_cursor(good_request, NULL, e); }
 static kv_status pointer_kv_request_results_results_out(void *a, kv_error **e) { (void)a; return kv_request_results(good_request, NULL, e); }
@@ -698,6 +700,8 @@ static const misused_call pointer_calls[] = {
     {"kv_encrypt", "options_json", KINDS, pointer_kv_encrypt_options_json, 0, 1, 0},
     {"kv_salvage", "options_json", KINDS, pointer_kv_salvage_options_json, 0, 1, 0},
     {"kv_salvage", "directory", KINDS, pointer_kv_salvage_directory, 0, 1, 0},
+    {"kv_decrypt_file", "options_json", KINDS, pointer_kv_decrypt_file_options_json, 0, 1, 0},
+    {"kv_decrypt_file", "path", KINDS, pointer_kv_decrypt_file_path, 0, 1, 0},
     {"kv_client_event_fd", "fd_out", KINDS, pointer_kv_client_event_fd_fd_out, 0, 1, 0},
     {"kv_request_cursor", "cursor_out", KINDS, pointer_kv_request_cursor_cursor_out, 0, 1, 0},
     {"kv_request_results", "results_out", KINDS, pointer_kv_request_results_results_out, 0, 1, 0},

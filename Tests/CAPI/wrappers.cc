@@ -460,6 +460,11 @@ void a_key_provider_is_a_lambda() {
     CHECK(calls == 1);
     CHECK(client.change_key(R"({"passphrase":"another"})")->view() == R"({"keys":["main"]})");
   }
+  const std::string keyed = options + R"(,"encryptionKey":{"passphrase":"another"}})";
+  const std::string saved = std::string(fresh_directory()) + "/saved";
+  CHECK(kvstore::salvage(keyed, saved));
+  CHECK(kvstore::decrypt_file(keyed, saved + "/pending.ndjson.encrypted", -1).error().status() == KV_STORAGE);
+  CHECK(kvstore::decrypt_file(keyed, saved + "/nothing", -1).error().status() == KV_NOT_FOUND);
   CHECK(kvstore::remove_key_provider("paper"));
   CHECK(Client::open(provided).error().status() == KV_INVALID);
   CHECK(kvstore::encrypt(options + R"(,"encryptionKey":{"passphrase":"another"}})"));

@@ -110,3 +110,20 @@ func TestAKeyIsChangedAndDataIsEncryptedAnew(t *testing.T) {
 	must(kvstore.Encrypt(encrypted(directory, second), nil))(t)
 	succeeds(t, openNotes(encrypted(directory, nil)))
 }
+
+func TestWhatIsSalvagedIsEncrypted(t *testing.T) {
+	directory, options := t.TempDir(), encrypted(t.TempDir(), bytes.Repeat([]byte{1}, 32))
+	fillEncrypted(t, options)
+	report := must(kvstore.Salvage(options, filepath.Join(directory, "saved")))(t)
+	equal(t, report.Pending.File, "pending.ndjson.encrypted")
+	equal(t, len(filesWith(t, secretText, directory)), 0)
+	plain := must(os.Create(filepath.Join(directory, "plain")))(t)
+	defer plain.Close()
+	file := filepath.Join(directory, "saved", report.Collections["notes"].File)
+	succeeds(t, kvstore.DecryptFile(options, file, plain))
+	equal(t, len(filesWith(t, secretText, directory)), 1)
+	options.EncryptionKey = bytes.Repeat([]byte{2}, 32)
+	if err := kvstore.DecryptFile(options, file, plain); !errors.Is(err, kvstore.ErrKey) {
+		t.Error(err)
+	}
+}

@@ -5,6 +5,7 @@ import "C"
 
 import (
 	"context"
+	"os"
 	"runtime"
 )
 
@@ -16,7 +17,7 @@ type SalvageReport struct {
 
 // A SalvagedFile is one output file of a salvage.
 type SalvagedFile struct {
-	// File is the name of the file. It is empty for the pending writes, which are in "pending.ndjson".
+	// File is the name of the file. That of encrypted data ends in ".encrypted": [DecryptFile] reads it.
 	File string `json:"file"`
 	// Lines is the number of lines, each of which is a JSON text.
 	Lines int `json:"lines"`
@@ -28,7 +29,7 @@ type SalvagedFile struct {
 
 // Salvage copies everything that can be read from a client's data file into a new directory, as lines of JSON. It
 // starts with the pending writes and works with any damage. The options are those of the client. The damaged file is
-// not changed.
+// not changed. Of encrypted data the files are encrypted with the same keys.
 func Salvage(options Options, directory string) (SalvageReport, error) {
 	text, err := marshal(options)
 	if err != nil {
@@ -43,6 +44,23 @@ func Salvage(options Options, directory string) (SalvageReport, error) {
 	var left *C.kv_error
 	status := C.kv_salvage(characters(text), C.size_t(len(text)), characters(path), &report, &length, &left)
 	return decode[SalvageReport](taken(report, length), check(status, left))
+}
+
+// DecryptFile writes the plain lines of an encrypted file of [Salvage]. The options have the key. If a part of the file is damaged or
+// its end is missing, the error is [ErrCorrupt], and the lines before it were written.
+func DecryptFile(options Options, path string, to *os.File) error {
+	text, err := marshal(options)
+	if err != nil {
+		return err
+	}
+	name, err := terminated(path, "the path")
+	if err != nil {
+		return err
+	}
+	var left *C.kv_error
+	status := C.kv_decrypt_file(characters(text), C.size_t(len(text)), characters(name), C.int32_t(to.Fd()), &left)
+	runtime.KeepAlive(to)
+	return check(status, left)
 }
 
 // A RepairReport lists the damage in the local data and what was done about it.

@@ -14,6 +14,8 @@ package final class Cipher: Sendable {
     case keys = 4
     /// Temporary files.
     case temporary = 5
+    /// Texts that are copied out of a database.
+    case copies = 6
   }
 
   /// Bytes of a nonce. They are random: so many that none ever comes twice.

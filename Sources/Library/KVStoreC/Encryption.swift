@@ -88,3 +88,14 @@ public func kv_encrypt(
     try out.write(try Client.encrypt(options, with: key).bytes)
   }
 }
+
+@_cdecl("kv_decrypt_file") @implementation
+public func kv_decrypt_file(
+  _ options: CString?, _ length: Int, _ path: CString?, _ descriptor: Int32,
+  _ errorOut: HandleOut?
+) -> kv_status {
+  perform(errorOut) { () throws(StoreError) in
+    let options = try JSONArgument(options, length, named: "options_json").object()
+    try Client.decryptFile(try text(path, named: "path"), options, to: descriptor)
+  }
+}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
-from command_line import Tool
+from command_line import PROGRAM, Tool
 
 import kvstore
 
@@ -45,8 +47,6 @@ def test_data_is_encrypted_read_and_decrypted(tool: Tool, tmp_path: Path) -> Non
     assert tool("--key-file", key, "doctor").code == 0
     copy = str(tmp_path / "copy")
     assert tool("--key-file", key, "backup", copy).code == 0
-    saved = str(tmp_path / "saved")
-    assert tool("--key-file", key, "salvage", saved).code == 0
     assert tool("decrypt", "--key-file", key).code == 0
     assert tool("count", "notes", "--json").json == {"count": 2}
 
@@ -71,3 +71,27 @@ def test_what_is_no_key_is_a_mistake_of_the_command_line(tool: Tool, tmp_path: P
     assert tool("encrypt", "--new-key-file", str(short)).code == 2
     assert tool("encrypt", "--new-key-file", str(tmp_path / "none")).code == 2
     assert tool("--key-command", "false", "count", "notes").code == 1
+
+
+def test_what_is_salvaged_is_encrypted_unless_it_is_wanted_plain(
+    tool: Tool, tmp_path: Path
+) -> None:
+    key = key_file(tmp_path / "key", "hexadecimal")
+    tool("encrypt", "--new-key-file", key)
+    saved = tmp_path / "saved"
+    report = tool("--key-file", key, "salvage", str(saved), "--json").json
+    file = saved / report["collections"]["notes"]["file"]
+    assert b"milk" not in file.read_bytes() + (saved / report["pending"]["file"]).read_bytes()
+    command = [*PROGRAM, "decrypt-file", str(file), "--key-file"]
+    printed = subprocess.run([*command, key], capture_output=True, text=True, check=True).stdout
+    assert [json.loads(line)["_id"] for line in printed.splitlines()] == ["a", "b"]
+    other = key_file(tmp_path / "other", "bytes")
+    refused = subprocess.run([*command, other], capture_output=True, check=False)
+    assert (refused.returncode, refused.stdout) == (WRONG_KEY, b"")
+    assert tool("decrypt-file", str(file)).code == 2
+    plain = tmp_path / "plain"
+    assert tool("--key-file", key, "salvage", str(plain), "--plain").code == 0
+    names = ["notes.entities.ndjson", "pending.ndjson"]
+    assert sorted(path.name for path in plain.iterdir()) == names
+    assert {path.stat().st_mode & 0o777 for path in plain.iterdir()} == {0o600}
+    assert "milk" in (plain / "notes.entities.ndjson").read_text()

@@ -97,3 +97,22 @@ def test_a_file_is_read_by_its_description(tmp_path: Path) -> None:
         rows = database.execute("SELECT body FROM e1 ORDER BY n").fetchall()
     texts = [json.loads(row[0]).get("text") for row in rows if row[0]]
     assert "note 7" in texts
+
+
+def test_a_salvaged_file_is_read_by_its_description(tmp_path: Path) -> None:
+    options = {"app_key": "app", "host": None, "data_directory": str(tmp_path)}
+    with kvstore.Client(**options, encryption_key=KEY) as client:  # type: ignore[arg-type]
+        client.collection("notes").save_many([{"text": f"note {n}"} for n in range(300)])
+    report = kvstore.salvage(tmp_path / "saved", **options, encryption_key=KEY)  # type: ignore[arg-type]
+    file = (tmp_path / "saved" / report["collections"]["notes"]["file"]).read_bytes()
+    header = header_of(file)
+    identity = header[16:24] + header[32:48]
+    data_key = hashlib.blake2b(identity, digest_size=32, key=master_key(header, KEY)).digest()
+    blocks = derived(data_key, 6)
+    text = b""
+    for number, start in enumerate(range(2 * HEADER, len(file), OVERHEAD + 4096)):
+        block = file[start : start + OVERHEAD + 4096]
+        additional = header[32:48] + number.to_bytes(8, "big")
+        text += open_sealed(blocks, block[:24], block[24:40], block[40:], additional)
+    assert (len(file) - 2 * HEADER) % (OVERHEAD + 4096) > 0
+    assert len(text.splitlines()) == 300

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import subprocess
 import sys
@@ -240,8 +242,76 @@ def test_a_damaged_page_is_found_and_the_rest_salvaged(tmp_path: Path) -> None:
     )
     notes = report["collections"]["notes"]
     assert 4000 < notes["lines"] <= 5000
+    assert files_with(MARKER, tmp_path) == []
     with pytest.raises(kvstore.WrongKeyError):
         kvstore.salvage(tmp_path / "none", app_key="app", host=None, data_directory=str(tmp_path))
+
+
+@pytest.fixture(name="salvaged")
+def salvaged_(tmp_path: Path) -> Path:
+    """Give the encrypted file of entities that a salvage has made."""
+    fill(tmp_path / "data", count=500)
+    with client(tmp_path / "data") as opened:
+        opened.change_key({"passphrase": "paper"}, name="recovery")
+    report = kvstore.salvage(
+        tmp_path / "saved",
+        app_key="app",
+        host=None,
+        data_directory=str(tmp_path / "data"),
+        encryption_key=KEY,
+    )
+    assert report["pending"]["file"] == "pending.ndjson.encrypted"
+    assert files_with(MARKER, tmp_path) == []
+    return tmp_path / "saved" / str(report["collections"]["notes"]["file"])
+
+
+def decrypted(file: Path, key: kvstore.Key, target: Path) -> list[str]:
+    with target.open("wb") as to:
+        kvstore.decrypt_file(file, to, app_key="app", host=None, encryption_key=key)
+    return target.read_text().splitlines()
+
+
+@pytest.mark.parametrize("key", [KEY, {"passphrase": "paper"}])
+def test_what_is_salvaged_is_read_with_each_key_of_the_data(
+    salvaged: Path, tmp_path: Path, key: kvstore.Key
+) -> None:
+    lines = decrypted(salvaged, key, tmp_path / "plain")
+    assert {json.loads(line)["text"] for line in lines} == {f"{MARKER} {n}" for n in range(500)}
+
+
+def test_what_is_salvaged_is_not_read_with_another_key(salvaged: Path, tmp_path: Path) -> None:
+    with pytest.raises(kvstore.WrongKeyError):
+        decrypted(salvaged, OTHER, tmp_path / "plain")
+    assert (tmp_path / "plain").read_bytes() == b""
+    with pytest.raises(kvstore.InvalidError), (tmp_path / "plain").open("wb") as to:
+        kvstore.decrypt_file(salvaged, to, app_key="app", host=None)
+    with pytest.raises(kvstore.NotFoundError):
+        decrypted(tmp_path / "none", KEY, tmp_path / "plain")
+
+
+def test_a_salvaged_file_that_was_changed_or_cut_is_read_up_to_there(
+    salvaged: Path, tmp_path: Path
+) -> None:
+    content = salvaged.read_bytes()
+    whole = decrypted(salvaged, KEY, tmp_path / "plain")
+    block = 4096 + 40
+    # In the midst of a block, and at the end of one.
+    for length in (8192 + block + 100, 8192 + 2 * block, 8192, len(content) - 1):
+        salvaged.write_bytes(content[:length])
+        with pytest.raises(kvstore.CorruptError):
+            decrypted(salvaged, KEY, tmp_path / "plain")
+        plain = (tmp_path / "plain").read_bytes()
+        assert len(plain) == (length - 8192) // block * 4096
+    changed = bytearray(content)
+    changed[8192 + block + 1000] ^= 1
+    salvaged.write_bytes(changed)
+    with pytest.raises(kvstore.CorruptError):
+        decrypted(salvaged, KEY, tmp_path / "plain")
+    first, second = content[8192 : 8192 + block], content[8192 + block : 8192 + 2 * block]
+    salvaged.write_bytes(content[:8192] + second + first + content[8192 + 2 * block :])
+    with pytest.raises(kvstore.CorruptError):
+        decrypted(salvaged, KEY, tmp_path / "plain")
+    assert len(whole) == 500
 
 
 def test_two_processes_use_the_same_data(tmp_path: Path) -> None:

@@ -222,6 +222,7 @@ def test_a_damaged_entity_is_not_sent_and_pulled_again(
         }
 
 
+@pytest.mark.plain_file
 def test_a_data_file_is_salvaged_by_call_and_by_command(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with kvstore.Client(app_key=APP_KEY, host=None, data_directory=data) as client:

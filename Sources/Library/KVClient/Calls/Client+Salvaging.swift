@@ -13,6 +13,16 @@ extension Client {
     let file = options.directory.file(tag: options.tag)
     return Array(try Salvage.run(file, with: options.vault, into: directory).text.utf8)
   }
+
+  /// Writes what an encrypted file of `salvage` has to a descriptor: see kv_decrypt_file.
+  package static func decryptFile(
+    _ path: String, _ options: JSONObject, to descriptor: Int32
+  ) throws(StoreError) {
+    guard let vault = try ClientOptions(options).vault else {
+      throw StoreError(.invalid, "The option \"encryptionKey\" is missing.")
+    }
+    try SalvagedFile.decrypt(path, with: vault, to: descriptor)
+  }
 }
 
 extension Client {

@@ -9,10 +9,13 @@ package import KVSync
 /// itself.
 ///
 /// What cannot be had anywhere else comes first: `pending.ndjson` has a line `{"collection":…,"id":…,"operation":…,
-/// "entity":…,"base":…}` for each pending write. Then each collection gets a file with an entity a line.
+/// "entity":…,"base":…}` for each pending write. Then each collection gets a file with an entity a line. Of an encrypted file the
+/// copies are encrypted too, with the same keys: see `SalvagedFile`.
 package struct Salvage {
   private let database: DamagedDatabase
   private let directory: String
+  /// Encrypts the copies; nil: they are plain.
+  private let vault: Vault?
 
   /// Gives `{"pending":{"lines":…,"damaged":…},"collections":{"<name>":{"file":…,"lines":…,"damaged":…}}}`; `damaged` counts
   /// the parts of the file that could not be read and the entities that are not what was stored, whose ids are in `damagedIds`.
@@ -27,8 +30,8 @@ package struct Salvage {
     }
     try makeEmpty(directory)
     do throws(SQLiteError) {
-      return try Salvage(database: DamagedDatabase(path: file, with: vault), directory: directory)
-        .run()
+      let database = try DamagedDatabase(path: file, with: vault)
+      return try Salvage(database: database, directory: directory, vault: vault).run()
     } catch {
       throw StoreError(error)
     }
@@ -108,7 +111,7 @@ package struct Salvage {
 
   private func saveEntities(of table: String, _ name: String) throws(SQLiteError) -> JSONObject {
     let file = "\(DataDirectory.safe(name)).entities.ndjson"
-    var report = try save(file) { lines in
+    return try save(file) { lines in
       database.salvage("\(columns("body", of: table)), id", from: table, key: "n") { row in
         if let body = Self.entity(row, at: 1) {
           lines.add(body)
@@ -117,8 +120,6 @@ package struct Salvage {
         }
       }
     }
-    report["file"] = .string(file)
-    return report
   }
 
   /// A column of bodies and that of their checksums; files of before have none.
@@ -144,13 +145,15 @@ package struct Salvage {
   private func save(
     _ name: String, _ body: (LineFile) -> Int
   ) throws(SQLiteError) -> JSONObject {
-    let lines = try LineFile("\(directory)/\(name)")
+    let file = vault == nil ? name : name + SalvagedFile.encryptedSuffix
+    let lines = try LineFile("\(directory)/\(file)", encryptedBy: vault)
     lines.damaged += body(lines)
     try lines.close()
     return JSONObject([
       .init("lines", .int(Int64(lines.count))),
       .init("damaged", .int(Int64(lines.damaged))),
       .init("damagedIds", .array(lines.damagedIDs.map { .string($0) })),
+      .init("file", .string(file)),
     ])
   }
 }
@@ -159,13 +162,25 @@ package struct Salvage {
 private final class LineFile {
   private let path: String
   private let file: UnsafeMutablePointer<FILE>
+  /// Nil: the lines are plain.
+  private let sealing: SealedText?
+  /// What has not filled a block yet.
+  private var waiting: [UInt8] = []
   private var isWhole = true
   private(set) var count = 0
   var damaged = 0
   /// The first of those that have an id.
   private(set) var damagedIDs: [String] = []
 
-  init(_ path: String) throws(SQLiteError) {
+  init(_ path: String, encryptedBy vault: Vault?) throws(SQLiteError) {
+    var header: FileHeader?
+    do throws(EncryptionError) {
+      header = try vault?.newHeader()
+      sealing =
+        if let vault, let header { try SealedText(header, with: vault) } else { nil }
+    } catch {
+      throw SQLiteError(error)
+    }
     // For its owner only, as the data that it comes from.
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Self.failure(path) }
@@ -174,12 +189,13 @@ private final class LineFile {
       throw Self.failure(path)
     }
     (self.path, self.file) = (path, file)
+    if let header { put(header.serialised + header.serialised) }
   }
 
   func add(_ line: [UInt8]) {
     // A line break inside of a stored body is white space.
     let line = line.map { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") ? 0x20 : $0 }
-    isWhole = isWhole && fwrite(line, 1, line.count, file) == line.count && putc(0x0A, file) >= 0
+    write(line + [0x0A])
     count += 1
   }
 
@@ -190,8 +206,25 @@ private final class LineFile {
   }
 
   func close() throws(SQLiteError) {
+    // The last block is not full, which tells that nothing is missing.
+    if let sealing { put(sealing.seal(waiting[...])) }
     isWhole = fflush(file) == 0 && fsync(fileno(file)) == 0 && isWhole
     guard fclose(file) == 0, isWhole else { throw Self.failure(path) }
+  }
+
+  private func write(_ bytes: [UInt8]) {
+    guard let sealing else { return put(bytes) }
+    waiting += bytes
+    var start = 0
+    while waiting.count - start >= SealedText.blockSize {
+      put(sealing.seal(waiting[start..<start + SealedText.blockSize]))
+      start += SealedText.blockSize
+    }
+    waiting.removeFirst(start)
+  }
+
+  private func put(_ bytes: [UInt8]) {
+    isWhole = isWhole && fwrite(bytes, 1, bytes.count, file) == bytes.count
   }
 
   private static func failure(_ path: String) -> SQLiteError {

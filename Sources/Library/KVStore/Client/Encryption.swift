@@ -66,6 +66,18 @@ extension KVStoreClient {
       bytes: report["bytes"]?.intValue.map { Int($0) } ?? 0)
   }
 
+  /// Writes the plain lines of an encrypted file, which a salvage of encrypted data has made, to a file descriptor, which stays open.
+  /// `configuration`: has the key. Throws `.corrupt` if a part of the file is damaged or its end is missing; the lines before it were
+  /// written.
+  public static func decryptFile(
+    _ path: String, of configuration: Configuration, to descriptor: Int32
+  ) throws(KVStoreError) {
+    let options = try configuration.options
+    try KVStoreError.mapping { () throws(StoreError) in
+      try Client.decryptFile(path, options, to: descriptor)
+    }
+  }
+
   /// Sets the function that gives the key of the data in a directory to clients with `.provider(name)`; nil: none has the name
   /// any more. It is called when the first file is opened, and must not use the library.
   public static func setKeyProvider(

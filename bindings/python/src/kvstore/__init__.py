@@ -89,7 +89,7 @@ from .results import (
     TokenRequest,
     UpdateResult,
 )
-from .salvage import salvage
+from .salvage import decrypt_file, salvage
 from .schema import describe_schema
 from .status import Activity, ClientStatus, CollectionStatus, FollowStatus
 from .store import Store
@@ -209,6 +209,7 @@ __all__ = [
     "Users",
     "WritePolicy",
     "WrongKeyError",
+    "decrypt_file",
     "describe_schema",
     "encrypt",
     "has_feature",

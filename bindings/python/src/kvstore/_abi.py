@@ -268,6 +268,7 @@ FUNCTIONS: Final[dict[str, tuple[str, str]]] = {
     "kv_client_change_key": ("i", "pssnppp"),
     "kv_encrypt": ("i", "snsnppp"),
     "kv_salvage": ("i", "snsppp"),
+    "kv_decrypt_file": ("i", "snsip"),
     "kv_client_repair": ("i", "pppp"),
     "kv_client_close": ("i", "p"),
     "kv_client_event_fd": ("i", "ppp"),

@@ -8,7 +8,7 @@ from .accounts import login, logout, signup, users
 from .conflicts import conflicts
 from .copying import backup, restore
 from .encryption import change_key, decrypt, encrypt
-from .health import compact, completion, doctor, repair, salvage, verify
+from .health import compact, completion, decrypt_file, doctor, repair, salvage, verify
 from .indexing import indexes
 from .inspecting import inspect, open_
 from .queue import pending
@@ -48,6 +48,7 @@ COMMANDS: list[click.Command] = [
     repair,
     compact,
     salvage,
+    decrypt_file,
     backup,
     restore,
     encrypt,

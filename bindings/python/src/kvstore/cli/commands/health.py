@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import click
 
 from ..._option_types import NetworkOptions
 from ...errors import CorruptError
+from ...salvage import decrypt_file as write_plain
 from ...salvage import salvage as copy_out
 from ..damage import Damage, damage_of
 from ..doctor import examine
@@ -137,12 +139,15 @@ def compact(settings: Settings) -> None:
 
 @click.command("salvage", cls=Command)
 @click.argument("destination", metavar="DIRECTORY", type=click.Path(path_type=Path))
+@click.option("--plain", is_flag=True, help="Do not encrypt the copy of encrypted data.")
 @pass_settings
-def salvage(settings: Settings, destination: Path) -> None:
+def salvage(settings: Settings, destination: Path, plain: bool) -> None:
     """Copy everything readable of a damaged file into a new DIRECTORY, as lines of JSON.
 
     Pending writes are copied first, to pending.ndjson. Each collection has a file of its own, which
     import reads. Damaged entities are left out and named. The damaged file stays as it is.
+
+    Of encrypted data the files are encrypted with the same keys: decrypt-file reads them.
     """
     location = settings.location()
     if destination.exists():
@@ -155,12 +160,46 @@ def salvage(settings: Settings, destination: Path) -> None:
         host=None,
         **settings.encryption(),
     )
+    files: list[dict[str, Any]] = [report["pending"], *report["collections"].values()]
+    if plain:
+        for file in files:
+            file["file"] = _decrypted(settings, destination / file["file"]).name
     if not settings.out.is_for_people:
         settings.out.document(report)
         return
-    files: list[dict[str, Any]] = [{"file": "pending.ndjson", **report["pending"]}]
-    files += report["collections"].values()
     settings.out.rows(files, ["file", "lines", "damaged", "damagedIds"])
+
+
+def _decrypted(settings: Settings, file: Path) -> Path:
+    """Put a plain file in the place of an encrypted one."""
+    if file.suffix != ".encrypted":
+        return file
+    plain = file.with_suffix("")
+    descriptor = os.open(plain, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        write_plain(file, descriptor, app_key="any", host=None, **settings.encryption())
+    finally:
+        os.close(descriptor)
+    file.unlink()
+    return plain
+
+
+@click.command("decrypt-file", cls=Command)
+@click.argument("file", type=click.Path(path_type=Path))
+@pass_settings
+def decrypt_file(settings: Settings, file: Path) -> None:
+    """Print the lines of an encrypted FILE that salvage has made.
+
+    The key is named by --key-file, --key-command or --passphrase. If the file is damaged, the lines
+    before the damage are printed.
+    """
+    key = settings.encryption()
+    if not key:
+        raise Failure(
+            "The key is missing: use --key-file, --key-command or --passphrase.", Exit.USAGE
+        )
+    sys.stdout.flush()
+    write_plain(file, sys.stdout.fileno(), app_key="any", host=None, **key)
 
 
 @click.command("doctor", cls=Command)
