@@ -247,10 +247,11 @@ let package = Package(
       swiftSettings: house),
     tests(
       of: "KVStorage",
-      with: ["KVSQLite", "KVSync", "KVQuery", "KVJSON", "KVBase", "storage-saver"]),
+      with: ["KVSQLite", "KVCrypto", "KVSync", "KVQuery", "KVJSON", "KVBase", "storage-saver"]),
     // Saves until it is killed, for the tests of the room.
     .executableTarget(
-      name: "storage-saver", dependencies: ["KVStorage", "KVSync", "KVQuery", "KVJSON", "KVBase"],
+      name: "storage-saver",
+      dependencies: ["KVStorage", "KVCrypto", "KVSync", "KVQuery", "KVJSON", "KVBase"],
       path: "Tests/StorageSaver", swiftSettings: house),
     // What libFuzzer runs (Tests/Fuzz/run), and the replay of its stored corpora.
     .target(

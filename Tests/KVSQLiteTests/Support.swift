@@ -1,3 +1,4 @@
+import KVCrypto
 import KVSQLite
 import KVTestSupport
 
@@ -48,5 +49,30 @@ extension Database {
 extension Database {
   func text(_ sql: String) throws(SQLiteError) -> String? {
     try rows(of: sql) { _ in }.next { $0.text(0) } ?? nil
+  }
+}
+
+// MARK: Encryption
+
+/// A text that is looked for in files.
+let marker = "marker-\(String(repeating: "x", count: 40))"
+
+/// A key of one byte, 32 times.
+func key(_ byte: UInt8) -> ApplicationKey {
+  .bytes(SecretBytes(count: 32) { $0.initializeMemory(as: UInt8.self, repeating: byte, count: 32) })
+}
+
+/// How the file of a test is stored.
+enum Form: Sendable, CaseIterable {
+  case plain
+  case encrypted
+
+  func open(_ path: String) throws(SQLiteError) -> Database {
+    try KVSQLiteTests.open(path) { $0.vault = self == .encrypted ? Vault(key(1)) : nil }
+  }
+
+  /// Whether the marker is in no file where it must not be.
+  func hides(in directory: TemporaryDirectory) -> Bool {
+    self == .plain || directory.files(with: marker).isEmpty
   }
 }

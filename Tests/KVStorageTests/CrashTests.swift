@@ -9,20 +9,22 @@ import Testing
 /// Kills processes that save to one file at the same time, again and again, and looks at what they
 /// leave behind.
 @Suite("Crash") struct CrashTests {
-  private static let rounds = 50
   private static let processes = 2
   private static let threads = 2
 
   let directory = TemporaryDirectory()
 
-  @Test("whatever was acknowledged before a kill is there after it, the queue included")
-  func kills() throws {
+  @Test(
+    "whatever was acknowledged before a kill is there after it, the queue included",
+    arguments: [(Form.plain, 50), (.encrypted, 12)])
+  func kills(_ form: Form, _ rounds: Int) throws {
     let path = directory.file("data.kvs")
     var expected: [String: String] = [:]
     var queued: [String: PendingWrite.Operation] = [:]
-    for round in 0..<Self.rounds {
-      let acknowledged = try saveAndKill(path, round)
-      let storage = try Storage(path: path, durability: .normal)
+    for round in 0..<rounds {
+      let acknowledged = try saveAndKill(path, round: round, form)
+      #expect(form.hides("\"step\"", in: directory))
+      let storage = try Storage(path: path, vault: form.vault, durability: .normal)
       let found = try contents(of: storage)
       let operations = try operations(of: storage)
       for name in names(of: round) {
@@ -38,8 +40,9 @@ import Testing
       #expect(operations == queued)
       storage.close()
     }
-    #expect(queued.count > Self.rounds)
-    #expect(try integrity(of: path) == "ok")
+    #expect(queued.count > rounds)
+    #expect(try integrity(of: path, form) == "ok")
+    #expect(form.hides("\"step\"", in: directory))
   }
 
   @Test("a forked child is refused everything, and its parent notices nothing") func forks() throws
@@ -58,9 +61,10 @@ import Testing
   }
 
   /// Lets processes save until some steps were acknowledged; gives how many by thread.
-  private func saveAndKill(_ path: String, _ round: Int) throws -> [String: Int] {
+  private func saveAndKill(_ path: String, round: Int, _ form: Form) throws -> [String: Int] {
     let outputs = concurrently(Self.processes) { process in
-      try? outputOfSaver(path, "\(round).\(process)", limit: (round * 37 + process * 300) % 600)
+      try? outputOfSaver(
+        path, name: "\(round).\(process)", form, limit: (round * 37 + process * 300) % 600)
     }
     #expect(outputs.count == Self.processes)
     var steps: [String: Int] = [:]
@@ -71,10 +75,11 @@ import Testing
   }
 
   /// Runs a saver, kills it when it has said so much, and gives all it had said.
-  private func outputOfSaver(_ path: String, _ name: String, limit: Int) throws -> String {
-    let saver = try ChildProcess([
-      ChildProcess.built("storage-saver"), path, name, "\(Self.threads)",
-    ])
+  private func outputOfSaver(
+    _ path: String, name: String, _ form: Form, limit: Int
+  ) throws -> String {
+    let saver = try ChildProcess(
+      [ChildProcess.built("storage-saver"), path, name, "\(Self.threads)"] + form.words)
     var output = ""
     while output.utf8.count < limit, case let more = saver.readPiece(), !more.isEmpty {
       output += more
@@ -101,10 +106,10 @@ import Testing
     try #require(entity.split(separator: "\"").dropFirst(3).first.map(String.init))
   }
 
-  private func integrity(of path: String) throws -> String? {
-    let database = try Database(
-      StorageSchema.configuration(path),
-      migrations: StorageMigrations.all)
+  private func integrity(of path: String, _ form: Form = .plain) throws -> String? {
+    var configuration = StorageSchema.configuration(path)
+    configuration.vault = form.vault
+    let database = try Database(configuration, migrations: StorageMigrations.all)
     let rows = try database.rows(of: "PRAGMA integrity_check") { _ in }
     return try rows.next { $0.text(0) } ?? nil
   }

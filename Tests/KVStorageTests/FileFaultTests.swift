@@ -1,4 +1,5 @@
 import Glibc
+import KVCrypto
 import KVJSON
 import KVSQLite
 import KVStorage
@@ -18,12 +19,16 @@ import Testing
 
   private var saver: String { ChildProcess.built("storage-saver") }
 
-  @Test("on a small disk that is full, deleting makes room, and the file can be opened again")
-  func fullDisk() throws {
+  @Test(
+    "on a small disk that is full, deleting makes room, and the file can be opened again",
+    arguments: Form.allCases)
+  func fullDisk(_ form: Form) throws {
     let path = directory.path
+    let words = form.words.joined()
     #expect(
       try inNamespace(
-        "mount -t tmpfs -o size=12m none '\(path)'; '\(saver)' '\(path)/data.kvs' full") == 0)
+        "mount -t tmpfs -o size=12m none '\(path)'; '\(saver)' '\(path)/data.kvs' full \(words)")
+        == 0)
   }
 
   @Test("a file on a medium that is mounted for reading only can be read") func readOnlyMount()
@@ -64,9 +69,9 @@ import Testing
   // MARK: Salvage
 
   /// A file with pending writes and two collections of many pages.
-  private func makeFile() throws -> String {
+  private func makeFile(_ form: Form) throws -> String {
     let path = directory.file("data.kvs")
-    let storage = try Storage(path: path, durability: .normal)
+    let storage = try Storage(path: path, vault: form.vault, durability: .normal)
     // Tables first, so that the list of them is at the front.
     for collection in ["notes", "t/ags"] { try storage.store(#"{"_id":"a0"}"#, in: collection) }
     _ = try storage.clear(nil, in: "t/ags")
@@ -79,9 +84,17 @@ import Testing
     return path
   }
 
-  private func lines(_ file: String) throws -> [String] {
-    let stream = try #require(fopen(directory.file("saved/\(file)"), "r"))
+  private func lines(_ file: String, _ form: Form) throws -> [String] {
+    let stream = try #require(tmpfile())
     defer { fclose(stream) }
+    if let vault = form.vault {
+      let encrypted = directory.file("saved/\(file).encrypted")
+      try SalvagedFile.decrypt(encrypted, with: vault, to: fileno(stream))
+    } else {
+      let bytes = try #require(contents(of: directory.file("saved/\(file)")))
+      fwrite(bytes, 1, bytes.count, stream)
+    }
+    rewind(stream)
     var lines: [String] = []
     var line: UnsafeMutablePointer<CChar>?
     var capacity = 0
@@ -92,13 +105,18 @@ import Testing
     return lines
   }
 
-  @Test("a file that is whole is copied whole, pending writes first") func salvagesAll() throws {
-    let report = try Salvage.run(makeFile(), into: directory.file("saved"))
+  @Test(
+    "a file that is whole is copied whole, pending writes first, and encrypted if it is",
+    arguments: Form.allCases)
+  func salvagesAll(_ form: Form) throws {
+    let report = try Salvage.run(
+      makeFile(form), with: form.vault, into: directory.file("saved"))
+    #expect(form.hides("word", in: directory))
     #expect(report["pending"]?["lines"] == 3)
     #expect(report["pending"]?["damaged"] == 0)
     #expect(report["collections"]?["notes"]?["lines"] == 3001)
     #expect(report["collections"]?["t/ags"]?["lines"] == 299)
-    let pending = try lines("pending.ndjson")
+    let pending = try lines("pending.ndjson", form)
     #expect(
       pending[0].hasPrefix(
         #"{"collection":"notes","id":"a7","operation":"update","entity":{"_id":"a7","n":1},"base":{"#
@@ -106,14 +124,14 @@ import Testing
     #expect(pending[1].contains(#""operation":"create","entity":{"_id":"new"},"base":null}"#))
     #expect(
       pending[2].contains(#""id":"b3","operation":"delete","entity":null,"base":{"_id":"b3""#))
-    #expect(try lines("notes.entities.ndjson").count == 3001)
-    #expect(try lines("t%2Fags.entities.ndjson").count == 299)
+    #expect(try lines("notes.entities.ndjson", form).count == 3001)
+    #expect(try lines("t%2Fags.entities.ndjson", form).count == 299)
   }
 
   /// All pages but those through which SQLite finds the others: the list of tables, which has several, and the root of
   /// each.
-  private func pagesThatAreNoRoots(of path: String) throws -> [Int] {
-    let database = try DamagedDatabase(path: path)
+  private func pagesThatAreNoRoots(of path: String, _ form: Form) throws -> [Int] {
+    let database = try DamagedDatabase(path: path, with: form.vault)
     let roots = database.rows(of: "SELECT rootpage FROM sqlite_schema") { Int($0.int64(0)) }
     let list = database.rows(
       of: "SELECT pageno FROM dbstat WHERE name IN ('sqlite_schema', 'sqlite_master')"
@@ -124,25 +142,28 @@ import Testing
     return (1...(try #require(count?.first))).filter { !taken.contains($0) }
   }
 
-  @Test("of a damaged file everything is copied that can be read") func salvagesTheRest() throws {
+  @Test("of a damaged file everything is copied that can be read", arguments: Form.allCases)
+  func salvagesTheRest(_ form: Form) throws {
     var random = Seed()
     print(random)
+    let start = form == .encrypted ? FileHeader.reserved : 0
     for round in 0..<10 {
-      let path = try makeFile()
-      let others = try pagesThatAreNoRoots(of: path)
+      let path = try makeFile(form)
+      let others = try pagesThatAreNoRoots(of: path, form)
       let file = try #require(fopen(path, "r+"))
       for _ in 0..<3 {
-        fseek(file, (others[random.below(others.count)] - 1) * 4096, SEEK_SET)
+        fseek(file, start + (others[random.below(others.count)] - 1) * 4096, SEEK_SET)
         let noise = (0..<4096).map { _ in UInt8(random.below(256)) }
         fwrite(noise, 1, noise.count, file)
       }
       fclose(file)
-      let report = try Salvage.run(path, into: directory.file("saved"))
+      let report = try Salvage.run(path, with: form.vault, into: directory.file("saved"))
+      #expect(form.hides("word", in: directory))
       let notes = try #require(report["collections"]?["notes"]?["lines"]?.intValue)
       // Each page of entities holds about twelve.
       #expect(notes > 1500, "\(random) round \(round)")
-      #expect(try lines("notes.entities.ndjson").count == Int(notes))
-      let found = try lines("notes.entities.ndjson").map {
+      #expect(try lines("notes.entities.ndjson", form).count == Int(notes))
+      let found = try lines("notes.entities.ndjson", form).map {
         try JSONValue(parsing: Array($0.utf8))["_id"]?.stringValue
       }
       #expect(Set(found).count == found.count, "\(random) round \(round)")

@@ -7,15 +7,17 @@ import Testing
 @Suite("Full disk") struct FullDiskTests {
   let directory = TemporaryDirectory()
 
-  @Test("a save that the disk refuses leaves everything as it was, new collections included")
-  func saves() throws {
-    let storage = try openStorage(in: directory)
+  @Test(
+    "a save that the disk refuses leaves everything as it was, new collections included",
+    arguments: Form.allCases)
+  func saves(_ form: Form) throws {
+    let storage = try openStorage(in: directory, form: form)
     var failures = 0
     for count in 0..<30 {
       let collection = "c\(count)"
       do {
         _ = try DiskFault.after(count, with: ENOSPC) {
-          try storage.save(#"{"_id":"a","n":1}"#, in: collection)
+          try storage.save(#"{"_id":"a","n":1,"text":"marker"}"#, in: collection)
         }
       } catch let error as StoreError {
         #expect(error.kind == .full)
@@ -30,5 +32,6 @@ import Testing
     #expect(failures > 3)
     #expect(failures < 30)
     #expect(try storage.pendingCount(in: nil) == 30)
+    #expect(form.hides("marker", in: directory))
   }
 }

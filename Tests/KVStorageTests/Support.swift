@@ -1,3 +1,4 @@
+import KVCrypto
 import KVJSON
 import KVQuery
 import KVSQLite
@@ -7,11 +8,33 @@ import KVTestSupport
 
 /// A store of its own in a directory of its own.
 func openStorage(
-  in directory: TemporaryDirectory, tag: String = "kinvey",
+  in directory: TemporaryDirectory, tag: String = "kinvey", form: Form = .plain,
   automaticIndexes: IndexLedger.Rules? = nil
 ) throws -> Storage {
-  try DataDirectory(root: directory.path, appKey: "kid_test")
+  try DataDirectory(root: directory.path, appKey: "kid_test", vault: form.vault)
     .open(tag: tag, durability: .normal, automaticIndexes: automaticIndexes)
+}
+
+/// How the file of a test is stored.
+enum Form: Sendable, CaseIterable {
+  case plain
+  /// With the key of 32 ones, as storage-saver does.
+  case encrypted
+
+  var vault: Vault? {
+    guard self == .encrypted else { return nil }
+    return Vault(
+      .bytes(
+        SecretBytes(count: 32) { $0.initializeMemory(as: UInt8.self, repeating: 1, count: 32) }))
+  }
+
+  /// What storage-saver is told.
+  var words: [String] { self == .encrypted ? ["encrypted"] : [] }
+
+  /// Whether a text that was stored is in no file where it must not be.
+  func hides(_ text: String, in directory: TemporaryDirectory) -> Bool {
+    self == .plain || directory.files(with: text).isEmpty
+  }
 }
 
 func query(_ filter: String, _ modifiers: String? = nil) throws -> Query {

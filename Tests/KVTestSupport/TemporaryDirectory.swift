@@ -26,6 +26,37 @@ package final class TemporaryDirectory: Sendable {
   }
 }
 
+extension TemporaryDirectory {
+  /// The names of the files in the directory, and in those in it, that have a text somewhere among their bytes.
+  package func files(with text: String) -> [String] { Self.files(with: text, in: path) }
+
+  private static func files(with text: String, in path: String) -> [String] {
+    names(in: path).flatMap { name -> [String] in
+      let file = "\(path)/\(name)"
+      if let bytes = contents(of: file), has(text, in: bytes) { return [name] }
+      return files(with: text, in: file)
+    }
+  }
+}
+
+/// Whether a text stands somewhere among bytes.
+package func has(_ text: String, in bytes: [UInt8]) -> Bool {
+  let text = Array(text.utf8)
+  return bytes.withUnsafeBytes { bytes in
+    text.withUnsafeBytes { text in
+      guard let start = bytes.baseAddress, let wanted = text.baseAddress else { return false }
+      var offset = 0
+      while offset + text.count <= bytes.count {
+        let left = bytes.count - offset - text.count + 1
+        guard let found = memchr(start + offset, Int32(text[0]), left) else { return false }
+        if memcmp(found, wanted, text.count) == 0 { return true }
+        offset = UnsafeRawPointer(found) - start + 1
+      }
+      return false
+    }
+  }
+}
+
 /// The names of what is in a directory.
 package func names(in path: String) -> [String] {
   guard let directory = opendir(path) else { return [] }

@@ -1,4 +1,5 @@
 import KVBase
+import KVCrypto
 import KVJSON
 import KVQuery
 import KVStorage
@@ -30,8 +31,8 @@ private func pending(_ storage: Storage) throws(StoreError) -> [PendingWrite] {
 }
 
 /// Fills the disk, sends, removes and clears on it, closes and opens again. Gives the number of the step that failed, or 0.
-func fill(_ path: String) throws(StoreError) -> Int32 {
-  var storage = try Storage(path: path, durability: .normal)
+func fill(_ path: String, with vault: Vault?) throws(StoreError) -> Int32 {
+  var storage = try Storage(path: path, vault: vault, durability: .normal)
   let count = try saveUntilFull(storage, from: 0)
   guard count > 500 else { return 1 }
   guard try storage.count(Query(), in: "c", writtenSince: nil) == count else { return 2 }
@@ -52,7 +53,7 @@ func fill(_ path: String) throws(StoreError) -> Int32 {
   let more = try saveUntilFull(storage, from: count) - count
   guard more > count / 4 else { return 4 }
   storage.close()
-  storage = try Storage(path: path, durability: .normal)
+  storage = try Storage(path: path, vault: vault, durability: .normal)
   let left = try storage.count(Query(), in: "c", writtenSince: nil)
   guard left == count - count / 2 + more else { return 5 }
   guard try storage.clear(nil, in: "c") == left else { return 6 }

@@ -7,8 +7,11 @@
 //   storage-saver FILE read            reads from a file that cannot be written, and ends with 0 if that goes
 //   storage-saver FILE fork            forks instead, and ends with 0 if that went as it should
 //   storage-saver FILE index SPEC      makes an index instead
+//
+// With a last word "encrypted" the first two and `full` work on a file that is encrypted with a key of 32 ones.
 import Glibc
 import KVBase
+import KVCrypto
 import KVJSON
 import KVStorage
 import KVSync
@@ -42,12 +45,18 @@ func run(_ name: String, on storage: Storage) {
   }
 }
 
-let arguments = CommandLine.arguments
+let isEncrypted = CommandLine.arguments.last == "encrypted"
+let arguments = Array(CommandLine.arguments.dropLast(isEncrypted ? 1 : 0))
+let vault =
+  isEncrypted
+  ? Vault(
+    .bytes(SecretBytes(count: 32) { $0.initializeMemory(as: UInt8.self, repeating: 1, count: 32) }))
+  : nil
 if arguments.count == 3, arguments[2] == "fork" { exit(try fork(with: arguments[1])) }
-if arguments.count == 3, arguments[2] == "full" { exit(try fill(arguments[1])) }
+if arguments.count == 3, arguments[2] == "full" { exit(try fill(arguments[1], with: vault)) }
 if arguments.count == 3, arguments[2] == "read" { exit(try read(arguments[1])) }
 if arguments.count == 3, arguments[2] == "open" {
-  try Storage(path: arguments[1]).close()
+  try Storage(path: arguments[1], vault: vault).close()
   exit(0)
 }
 if arguments.count == 4, arguments[2] == "index" {
@@ -55,7 +64,7 @@ if arguments.count == 4, arguments[2] == "index" {
   exit(0)
 }
 guard arguments.count == 4, let threads = Int(arguments[3]) else { exit(64) }
-let storage = try Storage(path: arguments[1], durability: .normal)
+let storage = try Storage(path: arguments[1], vault: vault, durability: .normal)
 let round = arguments[2]
 let workers = (0..<threads).map { thread in
   Worker("saver") { run("\(round)-\(thread)", on: storage) }

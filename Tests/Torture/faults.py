@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 # First: it finds the binding and the server.
-from torture import APP_KEY, APP_SECRET, check_integrity
+from torture import APP_KEY, APP_SECRET, KEY_OPTION, check_hidden, check_integrity
 
 # isort: split
 import kvstore
@@ -291,6 +291,7 @@ class Faults:
             "retries": 2,
             "timeout": 10,
             "on_backend_reset": "keep" if name == "b" else "resend",
+            **KEY_OPTION,
         }
 
     def run(self, seconds: float) -> None:
@@ -364,6 +365,8 @@ class Faults:
         self.report.faults = dict(self.proxy.faults)
         for file in self.directory.rglob("*.kvs"):
             check_integrity(file)
+        for name in self.devices:
+            check_hidden(self.directory / name, b'"version":')
 
     def held(self) -> tuple[dict[str, dict[str, Any]], dict[str, set[str]]]:
         """Synchronise everybody twice; what one pushes last, others pull the second time.

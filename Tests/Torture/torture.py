@@ -7,7 +7,8 @@ queue is whole, and SQLite finds no damage. At the end the rest is pushed, and t
 entity exactly once, though many pushes ended without hearing their answer. Now and then the server
 is killed as well.
 
-The moments come from a seed, which is printed; TORTURE_SEED repeats them.
+The moments come from a seed, which is printed; TORTURE_SEED repeats them. With TORTURE_KEY, a key
+as Base64, the data is encrypted; then no file of it may show what was saved.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -23,6 +25,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
@@ -34,6 +37,12 @@ from kvstored import Server  # noqa: E402
 
 APP_KEY = "kid_torture"
 APP_SECRET = "secret"
+#: What the data is encrypted with; empty: it is not.
+KEY = os.environ.get("TORTURE_KEY", "")
+#: The option of clients that has it, by its name in Python.
+KEY_OPTION: dict[str, Any] = {"encryption_key": KEY} if KEY else {}
+#: What stands in each entity.
+MARKER = b'"number":'
 #: The longest that a victim lives after its first word, in seconds.
 LIFE = 0.2
 #: Every so many kills of the victim, the server is killed too.
@@ -92,6 +101,7 @@ class Torture:
             app_secret=APP_SECRET,
             host=self.server.host,
             data_directory=self.directory / "data",
+            **KEY_OPTION,
         )
 
     def run(self, kills: int) -> None:
@@ -111,6 +121,7 @@ class Torture:
             "appSecret": APP_SECRET,
             "host": self.server.host,
             "dataDirectory": str(self.directory / "data"),
+            **({"encryptionKey": KEY} if KEY else {}),
         }
         words = [str(self.victim), json.dumps(options), str(run * 1_000_000)]
         with subprocess.Popen(
@@ -149,6 +160,7 @@ class Torture:
         require(len(files) > 1, "where are the files of the data and the session?")
         for file in files:
             check_integrity(file)
+        check_hidden(self.directory / "data", MARKER)
 
     def finish(self) -> None:
         """Pushes what is left, and compares the server with the store and the ledger."""
@@ -184,13 +196,30 @@ def build_victim(directory: Path) -> Path:
 
 
 def check_integrity(file: Path) -> None:
-    """Checks the file with SQLite's integrity check."""
-    connection = sqlite3.connect(file)
-    try:
-        answer = connection.execute("PRAGMA integrity_check").fetchall()
-    finally:
-        connection.close()
+    """Checks the file with SQLite's integrity check; of encrypted data, a copy that is not."""
+    with tempfile.TemporaryDirectory(prefix="kvstore-torture-") as directory:
+        if KEY:
+            copy = Path(directory) / file.parent.name
+            shutil.copytree(file.parent, copy)
+            options: dict[str, Any] = {"app_key": file.parent.name, "host": None}
+            kvstore.encrypt(None, **options, data_directory=directory, **KEY_OPTION)
+            file = copy / file.name
+        connection = sqlite3.connect(file)
+        try:
+            answer = connection.execute("PRAGMA integrity_check").fetchall()
+        finally:
+            connection.close()
     require(answer == [("ok",)], f"{file.name}: {answer}")
+
+
+def check_hidden(directory: Path, marker: bytes) -> None:
+    """Looks for a text that was saved in all files of encrypted data, byte by byte."""
+    if not KEY:
+        return
+    for file in directory.rglob("*"):
+        require(
+            not file.is_file() or marker not in file.read_bytes(), f"{file} shows what is saved"
+        )
 
 
 def require(condition: bool, otherwise: str) -> None:

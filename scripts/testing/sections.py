@@ -300,7 +300,10 @@ SECTIONS = [
         "A tenth of the suites of Python, C and Go on encrypted data",
         "what works on plain files only",
         ["Tests/Encrypted/run --part"],
-        (*PYTHON, "bindings/go", "Tests/CAPI", "Tests/Encrypted", "scripts/check-capi"),
+        (
+            *(*PYTHON, "bindings/go", "Tests/CAPI", "Tests/Encrypted", "Tests/Torture"),
+            "scripts/check-capi",
+        ),
         env=BINDING_AND_SCRIPTS,
         builds_in="build/capi",
     ),
@@ -309,7 +312,10 @@ SECTIONS = [
         "The suites of Python, C and Go on encrypted data",
         "rarer uses that work on plain files only",
         ["Tests/Encrypted/run"],
-        (*PYTHON, "bindings/go", "Tests/CAPI", "Tests/Encrypted", "scripts/check-capi"),
+        (
+            *(*PYTHON, "bindings/go", "Tests/CAPI", "Tests/Encrypted", "Tests/Torture"),
+            "scripts/check-capi",
+        ),
         tier=Tier.NAMED,
         covers=("encrypted",),
         limit=1500,

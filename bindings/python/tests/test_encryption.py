@@ -55,6 +55,23 @@ def test_no_file_shows_what_is_saved(tmp_path: Path) -> None:
         assert opened.collection("notes").count() == 50
 
 
+def test_neither_the_log_nor_an_error_shows_what_is_saved_or_the_key(tmp_path: Path) -> None:
+    lines: list[str] = []
+    with client(tmp_path, {"passphrase": "correct horse"}) as opened:
+        opened.set_log(lambda level, text: lines.append(f"{level} {text}"), level="debug")
+        notes = opened.collection("notes")
+        notes.save_many([{"_id": str(n), "text": f"{MARKER} {n}"} for n in range(100)])
+        notes.find({"text": f"{MARKER} 7"})
+        opened.change_key(KEY, name="second")
+        opened.compact()
+    with pytest.raises(kvstore.WrongKeyError) as failed:
+        fill(tmp_path, {"passphrase": "a wrong battery"})
+    assert lines
+    told = "\n".join([*lines, str(failed.value), repr(failed.value)])
+    secrets = (MARKER, "correct horse", "a wrong battery", base64.b64encode(KEY).decode())
+    assert [secret for secret in secrets if secret in told] == []
+
+
 @pytest.mark.parametrize("key", [OTHER, None, {"passphrase": "guessed"}])
 def test_another_key_is_refused_and_the_data_left_as_it_is(
     tmp_path: Path, key: kvstore.Key | None
