@@ -305,6 +305,63 @@ private func bytes(of path: String) -> [UInt8] { contents(of: path) ?? [] }
     #expect(try plain.words() == ["one", "two"])
   }
 
+  /// What several threads find while they encrypt one file, and write to it.
+  private struct Findings: Sendable {
+    var saved: [String] = []
+    var encryptions = 0
+    /// Errors that should not have been.
+    var failures: [String] = []
+
+    mutating func add(_ error: SQLiteError) {
+      if error.kind != .busy, error.kind != .key { failures.append("\(error)") }
+    }
+  }
+
+  @Test("is opened, or busy, while others encrypt it anew, and loses nothing") func inTurns() throws
+  {
+    try openEncrypted().close()
+    let path = path
+    let findings = Monitor(Findings())
+    let deadline = Deadline.after(seconds: 3)
+    _ = concurrently(4) { number -> Bool? in
+      var step = 0
+      while !deadline.hasPassed {
+        step += 1
+        do throws(SQLiteError) {
+          let own = key(UInt8(1 + step % 2))
+          if number < 2 {
+            let other = Vault(key(UInt8(2 - step % 2)))
+            try Database.changeEncryption(
+              of: path, from: Vault(own), to: other, within: .unlimited)
+            findings.withLock { $0.encryptions += 1 }
+          } else {
+            let word = "\(number)-\(step)"
+            let database = try open(path) {
+              $0.vault = Vault(own)
+              $0.busyTimeout = 200
+            }
+            defer { database.close() }
+            try database.add(word)
+            findings.withLock { $0.saved.append(word) }
+          }
+        } catch {
+          findings.withLock { $0.add(error) }
+        }
+        usleep(1000)
+      }
+      return nil
+    }
+    let found = findings.withLock { $0 }
+    #expect(found.failures.isEmpty)
+    #expect(found.encryptions > 0)
+    #expect(found.saved.count > 0)
+    #expect(names(in: directory.path).allSatisfy { !$0.contains("-new") })
+    let last: Database
+    do { last = try openEncrypted(key(1)) } catch { last = try openEncrypted(key(2)) }
+    #expect(try last.words() == found.saved.sorted())
+    #expect(try last.text("PRAGMA integrity_check") == "ok")
+  }
+
   @Test("is copied as an encrypted one") func copies() throws {
     let database = try openEncrypted()
     for number in 0..<500 { try database.add("\(marker) \(number)") }

@@ -8,6 +8,8 @@ package struct EncryptionError: Error, Sendable, Equatable {
     case invalidKey
     /// The file's header is damaged, or of a newer version.
     case corrupt
+    /// The file cannot be read.
+    case io
     case noMemory
   }
 
@@ -21,6 +23,7 @@ package struct EncryptionError: Error, Sendable, Equatable {
   }
 
   package static let noMemory = Self(.noMemory, "There is not enough memory.")
+  package static let unreadable = Self(.io, "The file cannot be read.")
   package static let wrongKey = Self(.key, "The key does not open the file.")
   package static let missingKey = Self(.key, "The file is encrypted, and no key was given.")
   package static let notEncrypted = Self(

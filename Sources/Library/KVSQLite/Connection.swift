@@ -303,15 +303,20 @@ package struct Connection: ~Copyable {
       }, Unmanaged.passUnretained(history).toOpaque())
   }
 
+  /// Whether the file is not where it was opened any more.
+  var hasMoved: Bool {
+    var hasMoved: Int32 = 0
+    sqlite3_file_control(raw, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+    return hasMoved != 0
+  }
+
   /// Throws if the file is not where it was opened any more: what is written to it then would be lost. The system is asked
   /// every 5 milliseconds at the most.
   private func checkFile() throws(SQLiteError) {
     let now = monotonicNanoseconds()
     guard now &- history.lastFileCheck >= 5_000_000 else { return }
     history.lastFileCheck = now
-    var hasMoved: Int32 = 0
-    sqlite3_file_control(raw, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
-    guard hasMoved == 0 else {
+    guard !hasMoved else {
       history.lastFileCheck = 0
       throw SQLiteError(
         .io,

@@ -15,6 +15,8 @@ extension Database {
     connection.setBusyTimeout(10_000)
     // The transaction keeps out others who change keys.
     return try connection.transaction(.full) { (connection) throws(SQLiteError) in
+      // Another process may have put another file there before it began.
+      guard !connection.hasMoved else { throw .replaced }
       try connection.changeHeader { (header) throws(EncryptionError) in
         try vault.changing(header, slot: name, to: key)
       }
@@ -50,12 +52,19 @@ extension Database {
     let connection = try Connection(opening: path, with: from)
     connection.setBusyTimeout(1000)
     try connection.takeAlone()
+    // Another process may have put another file there while we waited. From here on none does: it would need our lock.
+    guard !connection.hasMoved else { throw .replaced }
     DatabaseFile.removePartial(of: path)
-    defer { DatabaseFile.removePartial(of: path) }
-    try connection.within(budget) { () throws(SQLiteError) in
-      try connection.copy(to: partial, with: to)
+    do throws(SQLiteError) {
+      try connection.within(budget) { () throws(SQLiteError) in
+        try connection.copy(to: partial, with: to)
+      }
+      try DatabaseFile.replace(path, with: partial)
+    } catch {
+      // Only then: once the new file is in its place, the next process may write its own.
+      DatabaseFile.removePartial(of: path)
+      throw error
     }
-    try DatabaseFile.replace(path, with: partial)
   }
 }
 

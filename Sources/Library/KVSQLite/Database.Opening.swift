@@ -10,9 +10,23 @@ extension Database {
   /// Opens the connection that writes, having made the file or proved that it is ours, and brings the
   /// schema up to date. A file that is refused stays as it is, byte for byte. Nil if the system lets us only read it.
   ///
-  /// A full disk is no reason to refuse: the reserve is for what opening needs as well.
+  /// If another process replaces the file meanwhile, because it encrypts or decrypts it, the new one is opened.
   static func openWriter(
     _ configuration: Configuration, newFile: String?, migrations: [Migration]
+  ) throws(SQLiteError) -> PooledConnection? {
+    let deadline = Deadline.after(seconds: Double(configuration.busyTimeout) / 1000)
+    while true {
+      do throws(SQLiteError) {
+        return try openMakingRoom(configuration, newFile: newFile, migrations)
+      } catch {
+        guard error == .replaced, !deadline.hasPassed else { throw error }
+      }
+    }
+  }
+
+  /// A full disk is no reason to refuse: the reserve is for what opening needs as well.
+  private static func openMakingRoom(
+    _ configuration: Configuration, newFile: String?, _ migrations: [Migration]
   ) throws(SQLiteError) -> PooledConnection? {
     do throws(SQLiteError) {
       return try attemptToOpen(configuration, newFile: newFile, migrations)
@@ -28,6 +42,24 @@ extension Database {
     try DatabaseFile.create(configuration.path, with: configuration.vault)
     let connection = try Connection(
       opening: configuration.path, for: .writing, with: configuration.vault)
+    do throws(SQLiteError) {
+      guard try setUp(connection, configuration, newFile: newFile, migrations: migrations) else {
+        return nil
+      }
+    } catch {
+      // While we waited for its lock: SQLite does not write to what is not there any more.
+      throw connection.hasMoved ? .replaced : error
+    }
+    // From now on its lock keeps others from replacing the file.
+    if connection.hasMoved { throw .replaced }
+    return PooledConnection(connection)
+  }
+
+  /// Brings a file that was opened to what it should be. False: the system lets us only read it.
+  private static func setUp(
+    _ connection: borrowing Connection, _ configuration: Configuration, newFile: String?,
+    migrations: [Migration]
+  ) throws(SQLiteError) -> Bool {
     let header = try DatabaseFile.header(
       of: connection, applicationId: configuration.applicationId)
     if case .ours(let version) = header { try refuse(newer: version, than: migrations.count) }
@@ -41,7 +73,7 @@ extension Database {
           "The file has an older version, and cannot be upgraded because it is read-only."
         )
       }
-      return nil
+      return false
     }
     // Until the version is known for certain – the log may be ahead of the header – closing must not
     // write the log back.
@@ -65,7 +97,7 @@ extension Database {
     kv_sqlite_configure(connection.raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
     connection.lookAtDisk()
     DatabaseFile.removePartial(of: configuration.path)
-    return PooledConnection(connection)
+    return true
   }
 
   /// Opens one more connection for reading.

@@ -121,7 +121,7 @@ enum DatabaseFile {
     case empty
     /// A database of this program, of that schema version.
     case ours(version: Int32)
-    /// An encrypted database whose first page is only in the log, or nowhere.
+    /// A database whose first page is only in the log, or nowhere: the power failed while it was written.
     case unreadable
   }
 
@@ -138,6 +138,7 @@ enum DatabaseFile {
     guard status == SQLITE_OK else { throw SQLiteError(status: status, on: nil) }
     if size == 0 { return .empty }
     guard size >= 100, bytes.starts(with: Array("SQLite format 3\0".utf8)) else {
+      if hasLog(connection) { return .unreadable }
       throw SQLiteError(.corrupt, extendedCode: SQLITE_NOTADB, "The file is not a database.")
     }
     guard bigEndian(bytes, at: 68) == applicationId else {
@@ -145,6 +146,11 @@ enum DatabaseFile {
         .corrupt, extendedCode: SQLITE_NOTADB, "The file is a database of another program.")
     }
     return .ours(version: bigEndian(bytes, at: 60))
+  }
+
+  private static func hasLog(_ connection: borrowing Connection) -> Bool {
+    guard let path = sqlite3_db_filename(connection.raw, "main") else { return false }
+    return Self.size(of: String(cString: path) + "-wal") ?? 0 > 0
   }
 
   private static func bigEndian(_ bytes: [UInt8], at offset: Int) -> Int32 {

@@ -195,6 +195,40 @@ def test_data_is_encrypted_anew_and_decrypted(tmp_path: Path) -> None:
         assert opened.collection("notes").count() == 200
 
 
+def test_data_is_opened_or_busy_while_another_process_encrypts_it(tmp_path: Path) -> None:
+    fill(tmp_path, count=300)
+    program = f"""
+import kvstore
+options = {{"app_key": "app", "host": None, "data_directory": {str(tmp_path)!r}}}
+keys = [bytes(range(32)), bytes(32), None]
+at = 0
+for _ in range(60):
+    now, then = keys[at % 3], keys[(at + 1) % 3]
+    key = {{}} if now is None else {{"encryption_key": now}}
+    try:
+        kvstore.encrypt(then, **options, **key)
+        at += 1
+    except kvstore.BusyError:
+        pass
+print(at)
+"""
+    opened = 0
+    with subprocess.Popen(
+        [sys.executable, "-c", program], env=os.environ, stdout=subprocess.PIPE, text=True
+    ) as child:
+        while child.poll() is None:
+            for key in (KEY, OTHER, None):
+                try:
+                    with client(tmp_path, key) as found:
+                        assert found.collection("notes").count() == 300
+                    opened += 1
+                except (kvstore.BusyError, kvstore.WrongKeyError):
+                    pass
+        assert child.stdout is not None
+        assert int(child.stdout.read()) > 5
+    assert opened > 5
+
+
 def test_a_change_of_keys_that_was_interrupted_is_repeated_with_either_key(tmp_path: Path) -> None:
     options = {"app_key": "app", "host": None, "data_directory": str(tmp_path)}
     for tag in ("a", "b", "c"):

@@ -67,6 +67,7 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
       case .key: .key
       case .invalidKey: .invalid
       case .corrupt: .corrupt
+      case .io: .io
       case .noMemory: .other
       }
     self.init(kind, error.message)
@@ -77,6 +78,10 @@ package struct SQLiteError: Error, Sendable, Equatable, CustomStringConvertible 
 
   /// What a statement was made of does not hold any more; see `Database.rows`.
   package static let outdated = SQLiteError(.other, "The statement must be prepared again.")
+
+  /// Another process has put another file in the place of the one that was being opened.
+  static let replaced = SQLiteError(
+    .busy, "Another process encrypts or decrypts the file, or replaces it.")
 
   package static let noMemory = SQLiteError(.other, "There is not enough memory.")
 

@@ -20,7 +20,7 @@ final class EncryptedPages: EncryptedFile {
   static func open(_ real: RealFile, _ vault: Vault) throws(EncryptionError) -> EncryptedPages {
     let methods = real.pointee.pMethods.pointee
     let header = try readHeader { target in
-      _ = methods.xRead(real, target, Int32(FileHeader.reserved), 0)
+      methods.xRead(real, target, Int32(FileHeader.reserved), 0)
     }
     return EncryptedPages(real, header, dataKey: try vault.dataKey(of: header))
   }
@@ -33,14 +33,15 @@ final class EncryptedPages: EncryptedFile {
 
   deinit { page.deallocate() }
 
-  /// `read` fills as many bytes as a header has; what it does not fill is zeros.
+  /// `read` fills as many bytes as a header has, and gives a status of SQLite; what it does not fill is zeros.
   private static func readHeader(
-    _ read: (UnsafeMutableRawPointer) -> Void
+    _ read: (UnsafeMutableRawPointer) -> Int32
   ) throws(EncryptionError) -> FileHeader {
     let start = UnsafeMutableRawPointer.allocate(byteCount: FileHeader.reserved, alignment: 8)
     defer { start.deallocate() }
     clear(start, count: FileHeader.reserved)
-    read(start)
+    let status = read(start)
+    guard status == SQLITE_OK || status == SQLiteStatus.shortRead else { throw .unreadable }
     return try FileHeader(
       reading: UnsafeRawBufferPointer(start: start, count: FileHeader.reserved))
   }
@@ -152,7 +153,7 @@ final class EncryptedPages: EncryptedFile {
     let copy: [UInt8]
     do throws(EncryptionError) {
       header = try Self.readHeader { target in
-        _ = readReal(target, count: FileHeader.reserved, at: 0)
+        readReal(target, count: FileHeader.reserved, at: 0)
       }
       guard let changed = try change.change(header) else { return SQLITE_OK }
       header = changed
