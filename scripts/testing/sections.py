@@ -323,6 +323,18 @@ SECTIONS = [
         builds_in="build/capi",
     ),
     Section(
+        "power-loss",
+        "Losses of power at each moment, in twenty ways",
+        "orders of writes to the disk that lose or damage data",
+        [f"swift test {PLAIN} {RUN} --filter KVSQLiteTests.PowerLossTests"],
+        SWIFT_TESTS,
+        build=[f"swift build --build-tests {PLAIN} --quiet"],
+        tier=Tier.NAMED,
+        limit=1500,
+        env={"KV_POWER_LOSS_ROUNDS": "20"},
+        builds_in="build/swift-tests",
+    ),
+    Section(
         "fuzz",
         "Parsers, the evaluator, groups, updates, AppSync's answers, fuzzed: the same inputs",
         "inputs that end the process, hang it or leak",
