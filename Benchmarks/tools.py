@@ -65,14 +65,16 @@ def limit_row(
     return Row(name, round(mine, 3), round(theirs, 3), round(ratio, 3), unit, goal, met, against)
 
 
-def build(program: str, *sources: str, libraries: tuple[str, ...]) -> Path:
+def build(
+    program: str, *sources: str, libraries: tuple[str, ...], flags: tuple[str, ...] = ()
+) -> Path:
     """Compiles a program of Benchmarks/c against the library of build/lib."""
     SCRATCH.mkdir(parents=True, exist_ok=True)
     target = SCRATCH / program
-    flags = ["-O2", "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror"]
+    common = ["-O2", "-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror"]
     subprocess.run(
         [
-            *("gcc", *flags, f"-I{ROOT}/include"),
+            *("gcc", *common, *flags, f"-I{ROOT}/include"),
             *(str(SOURCES / source) for source in sources),
             *("-o", str(target), f"-L{LIBRARY.parent}", f"-Wl,-rpath,{LIBRARY.parent}"),
             *(f"-l{library}" for library in libraries),

@@ -43,11 +43,17 @@ static sqlite3_int64 now_in_milliseconds(void) {
   return (sqlite3_int64)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
+const char *raw_key;
+
 void raw_open(raw_store *store, const char *file, const char *synchronous, int checkpoint) {
   char pragmas[256];
   if (sqlite3_open_v2(file, &store->db,
                       SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL))
     raw_fail(file, sqlite3_errmsg(store->db));
+  if (raw_key) {
+    snprintf(pragmas, sizeof pragmas, "PRAGMA key = \"%s\"", raw_key);
+    check(store, sqlite3_exec(store->db, pragmas, NULL, NULL, NULL), "key");
+  }
   snprintf(pragmas, sizeof pragmas,
            "PRAGMA journal_mode=WAL; PRAGMA synchronous=%s; PRAGMA cache_size=-4096;"
            "PRAGMA secure_delete=FAST; PRAGMA journal_size_limit=16777216;"

@@ -18,6 +18,9 @@ void raw_fail(const char *what, const char *why);
  * and for everything else. */
 enum { CHECKPOINT_SMALL = 1000, CHECKPOINT = 4000 };
 
+/* The key of SQLCipher, where that takes the place of SQLite; NULL: none. */
+extern const char *raw_key;
+
 /* Opens FILE, making its tables if need be; `synchronous` is "FULL" or "NORMAL". Every setting is libkvstore's. */
 void raw_open(raw_store *store, const char *file, const char *synchronous, int checkpoint);
 void raw_close(raw_store *store);
