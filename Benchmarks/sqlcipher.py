@@ -6,13 +6,14 @@ sqlcipher.py LIBRARY WORKLOAD DIRECTORY COUNT
 from __future__ import annotations
 
 import ctypes
+import importlib
 import os
 import sys
 
 # So that the library finds its functions there.
 sys.setdlopenflags(os.RTLD_NOW | os.RTLD_GLOBAL)
 
-import sqlcipher3  # noqa: E402, F401
+importlib.import_module("sqlcipher3")
 
 
 def main(library: str, workload: str, directory: str, count: str) -> int:

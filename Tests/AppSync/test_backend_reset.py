@@ -59,22 +59,22 @@ def copied(tmp_path: Path) -> Iterator[Copied]:
     copied.process.kill()
 
 
-def texts(notes: kvstore.Collection, **options: str) -> dict[str, str]:
+def texts(notes: kvstore.Store, **options: str) -> dict[str, str]:
     return {note["id"]: note["text"] for note in notes.find(**options)}  # type: ignore[arg-type]
 
 
-def states(notes: kvstore.Collection) -> dict[str, tuple[str, str]]:
+def states(notes: kvstore.Store) -> dict[str, tuple[str, str]]:
     return {write.id: (write.operation, write.state) for write in notes.pending}
 
 
-def put(notes: kvstore.Collection, id: str, text: str) -> kvstore.PushResult:
+def put(notes: kvstore.Store, id: str, text: str) -> kvstore.PushResult:
     notes.save({**(notes.get(id) or {"id": id}), "text": text})
     result = notes.push()
     assert not result.errors
     return result
 
 
-def lose(copied: Copied, notes: kvstore.Collection) -> None:
+def lose(copied: Copied, notes: kvstore.Store) -> None:
     """Confirms changes that the API loses then."""
     for id in ("changed", "deleted", "same"):
         put(notes, id, "1")

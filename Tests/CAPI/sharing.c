@@ -118,8 +118,8 @@ static void refuses_what_names_nobody(void) {
   kv_store *store = opened_store(client, "notes", "sync");
   saved(store, "{\"_id\":\"n1\"}");
   static const char *const wrong[][2] = {
-      {"{}", "names nobody"},
-      {"{\"r\":[]}", "names nobody"},
+      {"{}", "names no user"},
+      {"{\"r\":[]}", "names no user"},
       {"{\"r\":\"ada\"}", "_acl.r "},
       {"{\"groups\":{\"w\":[1]}}", "_acl.groups.w"},
       {"{\"groups\":[]}", "_acl.groups"},

@@ -70,7 +70,7 @@ import Testing
       (article, #"{"Article":{"from":"Note"}}"#, "Note is no model that is gone"),
       (article, #"{"Remark":null}"#, "Remark is no model that is gone"),
       (article, #"{"Other":{}}"#, "the schema has no model Other"),
-      (article, #"{"Article":{"moves":1}}"#, "moves is none of"),
+      (article, #"{"Article":{"moves":1}}"#, "moves is not one of"),
       (
         "type Post @model { key: ID! @primaryKey title: String! } type Remark @model { id: ID! text: String }",
         #"{"Post":{"drop":["rating","status","notes"]}}"#, "Post has another primary key"

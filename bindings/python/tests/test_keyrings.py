@@ -58,7 +58,7 @@ def run(script: str, directory: Path, *before: str) -> str:
 
 
 def test_a_key_of_the_keyring_opens_the_data(tmp_path: Path) -> None:
-    printed = run(KEYRING + sample("secret-tool"), tmp_path, "dbus-run-session", "--")
+    printed = run(KEYRING + sample("secret-tool store"), tmp_path, "dbus-run-session", "--")
     assert printed.split()[-1] == "2"
     check_encrypted(tmp_path)
 
