@@ -26,6 +26,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
@@ -201,7 +202,8 @@ def check_integrity(file: Path) -> None:
         if KEY:
             copy = Path(directory) / file.parent.name
             shutil.copytree(file.parent, copy)
-            options: dict[str, Any] = {"app_key": file.parent.name, "host": None}
+            # The name of a directory is the app key with some characters escaped.
+            options: dict[str, Any] = {"app_key": unquote(file.parent.name), "host": None}
             kvstore.encrypt(None, **options, data_directory=directory, **KEY_OPTION)
             file = copy / file.name
         connection = sqlite3.connect(file)
