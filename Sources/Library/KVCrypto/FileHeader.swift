@@ -108,6 +108,19 @@ package struct FileHeader: Sendable {
     }
   }
 
+  /// Reads the header of a file.
+  ///
+  /// `read` gets room for both copies, which is zeros; it fills in what the file has, and gives false if the file cannot be read.
+  package init(
+    read: (UnsafeMutableRawPointer) -> Bool
+  ) throws(EncryptionError) {
+    let start = UnsafeMutableRawPointer.allocate(byteCount: Self.reserved, alignment: 8)
+    defer { start.deallocate() }
+    start.initializeMemory(as: UInt8.self, repeating: 0, count: Self.reserved)
+    guard read(start) else { throw .unreadable }
+    self = try FileHeader(reading: UnsafeRawBufferPointer(start: start, count: Self.reserved))
+  }
+
   /// Reads both copies, and takes the newer one that is whole.
   ///
   /// Throws `.key` for a SQLite file, which is not encrypted, and `.corrupt` for anything else that is no header.

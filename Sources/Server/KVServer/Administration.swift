@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KVBase
 internal import KVServerAdmin
 internal import KVServerCore
 internal import KVServerPostgres

@@ -33,17 +33,14 @@ final class EncryptedPages: EncryptedFile {
 
   deinit { page.deallocate() }
 
-  /// `read` fills as many bytes as a header has, and gives a status of SQLite; what it does not fill is zeros.
+  /// The header of a file. `read` fills in the beginning of the file, and gives a status of SQLite.
   private static func readHeader(
     _ read: (UnsafeMutableRawPointer) -> Int32
   ) throws(EncryptionError) -> FileHeader {
-    let start = UnsafeMutableRawPointer.allocate(byteCount: FileHeader.reserved, alignment: 8)
-    defer { start.deallocate() }
-    clear(start, count: FileHeader.reserved)
-    let status = read(start)
-    guard status == SQLITE_OK || status == SQLiteStatus.shortRead else { throw .unreadable }
-    return try FileHeader(
-      reading: UnsafeRawBufferPointer(start: start, count: FileHeader.reserved))
+    try FileHeader { target in
+      let status = read(target)
+      return status == SQLITE_OK || status == SQLiteStatus.shortRead
+    }
   }
 
   override func read(

@@ -17,53 +17,38 @@ package enum SalvagedFile {
     _ path: String, with vault: Vault, to descriptor: Int32
   ) throws(StoreError) {
     guard let file = fopen(path, "re") else {
-      throw StoreError(errno == ENOENT ? .notFound : .storage, failure("read", path))
+      throw StoreError(errno == ENOENT ? .notFound : .storage, message("read", path, cause: errno))
     }
     defer { fclose(file) }
     let text: SealedText
     do throws(EncryptionError) {
-      text = try SealedText(try header(of: file), with: vault)
+      let header = try FileHeader { target in
+        _ = fread(target, 1, FileHeader.reserved, file)
+        return ferror(file) == 0
+      }
+      text = try SealedText(header, with: vault)
     } catch {
       throw StoreError(SQLiteError(error))
     }
     var sealed = [UInt8](repeating: 0, count: SealedText.sealedBlockSize)
     while true {
       let count = fread(&sealed, 1, sealed.count, file)
-      guard ferror(file) == 0 else { throw StoreError(.storage, failure("read", path)) }
+      guard ferror(file) == 0 else {
+        throw StoreError(.storage, message("read", path, cause: errno))
+      }
       guard let block = text.open(sealed[..<count]) else {
         throw StoreError(.corrupt, "The file \(path) is damaged, or its end is missing.")
       }
-      try write(block, to: descriptor)
+      let (_, cause) = writeWhole(block, to: descriptor)
+      guard cause == 0 else {
+        let isFull = cause == ENOSPC || cause == EDQUOT
+        throw StoreError(isFull ? .full : .storage, message("write", "the copy", cause: cause))
+      }
       if count < sealed.count { return }
     }
   }
 
-  private static func header(
-    of file: UnsafeMutablePointer<FILE>
-  ) throws(EncryptionError) -> FileHeader {
-    let start = UnsafeMutableRawPointer.allocate(byteCount: FileHeader.reserved, alignment: 8)
-    defer { start.deallocate() }
-    start.initializeMemory(as: UInt8.self, repeating: 0, count: FileHeader.reserved)
-    _ = fread(start, 1, FileHeader.reserved, file)
-    return try FileHeader(
-      reading: UnsafeRawBufferPointer(start: start, count: FileHeader.reserved))
-  }
-
-  private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(StoreError) {
-    var left = bytes[...]
-    while !left.isEmpty {
-      let count = left.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      guard count >= 0 || errno == EINTR else {
-        throw StoreError(
-          errno == ENOSPC || errno == EDQUOT ? .full : .storage, failure("write", "the copy"))
-      }
-      left = left.dropFirst(max(0, count))
-    }
-  }
-
-  private static func failure(_ verb: String, _ path: String) -> String {
-    let number = errno
-    let reason = strerror(number).map { String(cString: $0) } ?? "error \(number)"
-    return "Cannot \(verb) \(path): \(reason)."
+  private static func message(_ verb: String, _ what: String, cause: Int32) -> String {
+    "Cannot \(verb) \(what): \(String(cString: strerror(cause)))."
   }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KVBase
 internal import KVServerCore
 
 /// A file that appears under its name when it is complete and on the disk; or another place to write to. One thread at a
