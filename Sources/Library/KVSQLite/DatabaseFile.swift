@@ -112,8 +112,11 @@ enum DatabaseFile {
   /// only, for instance. A log that is there all the same has to be read, which needs locks.
   static func isImmutable(_ path: String) -> Bool {
     guard access(path, W_OK) != 0, access(parent(of: path), W_OK) != 0 else { return false }
-    return size(of: path + "-wal") ?? 0 == 0
+    return !hasLog(path)
   }
+
+  /// Whether a file's log has something.
+  private static func hasLog(_ path: String) -> Bool { size(of: path + "-wal") ?? 0 > 0 }
 
   /// What a file's first bytes say.
   enum Header: Equatable {
@@ -138,7 +141,8 @@ enum DatabaseFile {
     guard status == SQLITE_OK else { throw SQLiteError(status: status, on: nil) }
     if size == 0 { return .empty }
     guard size >= 100, bytes.starts(with: Array("SQLite format 3\0".utf8)) else {
-      if hasLog(connection) { return .unreadable }
+      let path = sqlite3_db_filename(connection.raw, "main")
+      if let path, hasLog(String(cString: path)) { return .unreadable }
       throw SQLiteError(.corrupt, extendedCode: SQLITE_NOTADB, "The file is not a database.")
     }
     guard bigEndian(bytes, at: 68) == applicationId else {
@@ -146,11 +150,6 @@ enum DatabaseFile {
         .corrupt, extendedCode: SQLITE_NOTADB, "The file is a database of another program.")
     }
     return .ours(version: bigEndian(bytes, at: 60))
-  }
-
-  private static func hasLog(_ connection: borrowing Connection) -> Bool {
-    guard let path = sqlite3_db_filename(connection.raw, "main") else { return false }
-    return Self.size(of: String(cString: path) + "-wal") ?? 0 > 0
   }
 
   private static func bigEndian(_ bytes: [UInt8], at offset: Int) -> Int32 {
