@@ -49,7 +49,7 @@ final class BackendExtensions: Sendable {
   /// 0: none was announced; -1: it was, and then refused.
   private let batch = Atomic(0)
   /// The collections for which it has refused operators, although it had announced them.
-  private let refusingOperators = Monitor<Set<String>>([])
+  private let refusingOperators = Monitor<Set<RecordID>>([])
   private let memory: BackendMemory
   private let remembering = Monitor(())
 
@@ -81,7 +81,7 @@ final class BackendExtensions: Sendable {
   /// Whether it carries out operators on what it has, once for each token.
   func carriesOutOperators(in collection: String) -> Bool {
     known.isSuperset(of: [.operators, .tokens])
-      && !refusingOperators.withLock { $0.contains(collection) }
+      && !refusingOperators.withLock { $0.contains(RecordID(collection)) }
   }
 
   /// How many bytes an entity may have; nil: it has not told.
@@ -166,7 +166,7 @@ final class BackendExtensions: Sendable {
   /// Operators were announced, and are refused all the same: by business logic that decides what readers of the collection see, or
   /// by a proxy that does not know the method.
   func refusedOperators(in collection: String) {
-    refusingOperators.withLock { _ = $0.insert(collection) }
+    refusingOperators.withLock { _ = $0.insert(RecordID(collection)) }
   }
 
   private func learn(_ shown: Facts, _ refuted: Facts) {

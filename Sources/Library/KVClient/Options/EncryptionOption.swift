@@ -22,7 +22,7 @@ package enum ProvidedKey: Sendable {
 
 /// The key providers of this process, by their names.
 package enum KeyProviders {
-  private static let providers = Monitor<[String: any KeyProvider]>([:])
+  private static let providers = Monitor<[RecordID: any KeyProvider]>([:])
 
   /// How many bytes a provider may write.
   package static let capacity = 1024
@@ -31,14 +31,16 @@ package enum KeyProviders {
   package static func set(_ name: String, _ provider: (any KeyProvider)?) {
     // The former one goes after the lock is free.
     let former = providers.withLock { providers in
-      let former = providers[name]
-      providers[name] = provider
+      let former = providers[RecordID(name)]
+      providers[RecordID(name)] = provider
       return former
     }
     withExtendedLifetime(former) {}
   }
 
-  static func find(_ name: String) -> (any KeyProvider)? { providers.withLock { $0[name] } }
+  static func find(_ name: String) -> (any KeyProvider)? {
+    providers.withLock { $0[RecordID(name)] }
+  }
 }
 
 extension Vault {
