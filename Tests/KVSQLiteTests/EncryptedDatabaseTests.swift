@@ -312,6 +312,8 @@ private func bytes(of path: String) -> [UInt8] { contents(of: path) ?? [] }
     /// Errors that should not have been.
     var failures: [String] = []
 
+    var isEnough: Bool { encryptions > 5 && saved.count > 5 }
+
     mutating func add(_ error: SQLiteError) {
       if error.kind != .busy, error.kind != .key { failures.append("\(error)") }
     }
@@ -322,10 +324,10 @@ private func bytes(of path: String) -> [UInt8] { contents(of: path) ?? [] }
     try openEncrypted().close()
     let path = path
     let findings = Monitor(Findings())
-    let deadline = Deadline.after(seconds: 3)
+    let deadline = Deadline.after(seconds: 120)
     _ = concurrently(4) { number -> Bool? in
       var step = 0
-      while !deadline.hasPassed {
+      while !deadline.hasPassed, !findings.withLock({ $0.isEnough }) {
         step += 1
         do throws(SQLiteError) {
           let own = key(UInt8(1 + step % 2))
@@ -347,14 +349,14 @@ private func bytes(of path: String) -> [UInt8] { contents(of: path) ?? [] }
         } catch {
           findings.withLock { $0.add(error) }
         }
-        usleep(1000)
+        sched_yield()
       }
       return nil
     }
     let found = findings.withLock { $0 }
     #expect(found.failures.isEmpty)
-    #expect(found.encryptions > 0)
-    #expect(found.saved.count > 0)
+    #expect(found.encryptions > 5)
+    #expect(found.saved.count > 5)
     #expect(names(in: directory.path).allSatisfy { !$0.contains("-new") })
     let last: Database
     do { last = try openEncrypted(key(1)) } catch { last = try openEncrypted(key(2)) }
