@@ -96,7 +96,7 @@ enum {
   KV_PENDING = 17,      /**< Pending writes must be pushed or purged first. */
   KV_UNSUPPORTED = 18,  /**< This type of store, or this backend, can not do it. */
   KV_NETWORK = 20,      /**< No answer from the backend: offline, refused, cut. */
-  KV_TIMEOUT = 21,      /**< The call took longer than its timeout. */
+  KV_TIMEOUT = 21,      /**< The call took longer than its timeout, or a transfer made no progress for as long. */
   KV_CANCELLED = 22,    /**< Cancelled by kv_request_cancel() or by closing the client. */
   KV_SERVER = 23,       /**< The backend answered with an error that no other code names. */
   KV_PROTOCOL = 24,     /**< The backend's answer is not valid. */

@@ -83,7 +83,7 @@ final class PendingRequest: Sendable {
   /// The first end is the one that counts.
   func end(_ result: Answer) { answer.withLockNotifyingAll { $0 = $0 ?? result } }
 
-  /// Waits for the answer, until the call's deadline or its cancellation: then the host is told that the request has no waiter.
+  /// Waits for the answer until the call's deadline or its cancellation. Then the host is told that the request is no longer needed.
   func wait(_ call: Call) throws(StoreError) -> [UInt8] {
     let result = call.cancellation.notifying { [self] in
       end(.failure(StoreError(.cancelled, "The call was cancelled.")))
