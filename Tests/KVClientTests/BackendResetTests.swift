@@ -3,6 +3,7 @@ import KVJSON
 import KVQuery
 import KVSync
 import KVTestSupport
+import KVTransport
 import Testing
 
 @testable import KVClient
@@ -504,6 +505,64 @@ import Testing
         "by id": "delete backendWentBack", "by query": "delete backendWentBack",
       ])
     #expect(try here(store) == ["same": 1])
+  }
+
+  @Test(
+    "loses nothing that is written past the queue, when messages are faster than its answer: what it lost is then done with",
+    arguments: ["keep", "resend"], [false, true])
+  func overtakenDirectWrite(policy: String, isRemoved: Bool) throws {
+    let portal = try Portal(to: world.url)
+    defer { portal.stop() }
+    let (client, store) = try device(
+      "a", ["onBackendReset": .string(policy), "host": .string(portal.url)])
+    defer { client.close() }
+    try put("x", 1, in: store)
+    _ = try store.push(DataStore.Run())
+    try world.copy()
+    try put("x", 2, in: store)
+    _ = try store.push(DataStore.Run())
+    try world.putBack()
+    portal.whileAnswering(isRemoved ? "DELETE" : "PUT", path + "/x") { answer in
+      if let epoch = answer.head["X-Kvstored-Data-Epoch"] {
+        let restored = answer.head["X-Kvstored-Data-Restored"]
+        store.engine.note(BackendData(epoch: epoch, restored: restored))
+      }
+      let change: LiveChange =
+        isRemoved
+        ? .deleted(id: "x", at: Timestamp.now().description)
+        : .saved(answer.body, id: "x", .save)
+      try? store.engine.apply(change)
+    }
+    var options = Options()
+    options.writePolicy = .forceNetwork
+    if isRemoved {
+      _ = try store.remove(id: "x", DataStore.Run(options))
+    } else {
+      _ = try store.save(["_id": "x", "n": 3], DataStore.Run(options))
+    }
+    #expect(try states(store) == [:])
+    #expect(try store.push(DataStore.Run()).errors.isEmpty)
+    _ = try store.pull(Query(), DataStore.Run())
+    let expected: [String: Int64] = isRemoved ? [:] : ["x": 3]
+    #expect(try there() == expected)
+    #expect(try here(store) == expected)
+  }
+
+  @Test("is not done with because others' versions are changed past the queue") func directUpdate()
+    throws
+  {
+    let (client, store) = try device("a")
+    defer { client.close() }
+    try loseChanges(store)
+    _ = try store.pull(Query(), DataStore.Run())
+    var options = Options()
+    options.writePolicy = .forceNetwork
+    let update = try EntityUpdate(#"{"$set":{"m":7}}"#)
+    _ = try store.update(
+      Query(filter: #"{"_id":"changed"}"#), update, run: DataStore.Run(options))
+    #expect(try states(store)["changed"] == "update backendWentBack")
+    #expect(try here(store)["changed"] == 2)
+    #expect(try there()["changed"] == 1)
   }
 
   @Test("is still known after a restart, and what is saved meanwhile is sent over it")

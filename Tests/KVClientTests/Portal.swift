@@ -10,7 +10,14 @@ final class Portal: Sendable {
     var reply: ScriptedReply?
     /// Whether the server is asked, and its answer lost.
     var losesAnswer = false
+    /// What happens between the server's answer and its arrival; nil: nobody else answers.
+    var meanwhile: (@Sendable (HTTPResponse) -> Void)?
   }
+
+  /// What each connection says for itself.
+  private static let own = [
+    "host", "content-length", "connection", "accept-encoding", "transfer-encoding",
+  ]
 
   private let server: ScriptedServer
   private let transport: Transport
@@ -27,6 +34,14 @@ final class Portal: Sendable {
           _ = Self.ask(request, url, over: transport, until: stopped)
           return connection.close()
         }
+        if let meanwhile = rule.meanwhile {
+          guard let answer = Self.ask(request, url, over: transport, until: stopped) else {
+            return connection.close()
+          }
+          meanwhile(answer)
+          connection.send(Self.reply(answer))
+          return
+        }
         guard let reply = rule.reply else { return connection.waitForEnd() }
         connection.send(reply)
         return
@@ -34,7 +49,7 @@ final class Portal: Sendable {
       guard let answer = Self.ask(request, url, over: transport, until: stopped) else {
         return connection.close()
       }
-      connection.send(answer)
+      connection.send(Self.reply(answer))
     }
     self.transport = transport
     self.stopped = stopped
@@ -60,6 +75,16 @@ final class Portal: Sendable {
   /// Loses the answers of the server to the next requests whose method is `method` and whose target contains `path`.
   func loseAnswers(to method: String, _ path: String, times count: Int = 1) {
     rules.withLockNotifyingAll { $0["\(method) \(path)"] = Rule(count: count, losesAnswer: true) }
+  }
+
+  /// Lets something happen when the server has answered the next request whose method is `method` and whose target contains `path`,
+  /// and before the answer arrives.
+  func whileAnswering(
+    _ method: String, _ path: String, do meanwhile: @escaping @Sendable (HTTPResponse) -> Void
+  ) {
+    rules.withLockNotifyingAll {
+      $0["\(method) \(path)"] = Rule(count: 1, meanwhile: meanwhile)
+    }
   }
 
   /// Lets the server answer everything.
@@ -89,16 +114,15 @@ final class Portal: Sendable {
   private static func ask(
     _ request: ScriptedRequest, _ url: String, over transport: Transport,
     until stopped: Cancellation
-  ) -> ScriptedReply? {
-    let own = ["host", "content-length", "connection", "accept-encoding", "transfer-encoding"]
+  ) -> HTTPResponse? {
     let headers = request.headers.filter { !own.contains($0.name.lowercased()) }
     let forwarded = HTTPRequest(
       request.method, url + request.target, headers: headers.map { HTTPHeader($0.name, $0.value) },
       body: request.method == "GET" ? nil : .bytes(request.body))
-    guard
-      let answer = try? transport.exchange(
-        forwarded, until: .after(seconds: 300), cancellation: stopped)
-    else { return nil }
+    return try? transport.exchange(forwarded, until: .after(seconds: 300), cancellation: stopped)
+  }
+
+  private static func reply(_ answer: HTTPResponse) -> ScriptedReply {
     let kept = answer.head.headers.filter {
       !(own + ["content-encoding"]).contains($0.name.lowercased())
     }

@@ -49,12 +49,14 @@ extension DirectWriter {
     _ entity: SavedEntity, _ condition: RemoteCondition
   ) throws(StoreError) {
     try engine.sendGate.sending([entity.id], call) { () throws(StoreError) in
-      // Queued operators are still to be carried out on it.
-      let queued = try queued([entity.id]).filter { !$0.value.write.hasOperators }
+      // Queued operators are still to be carried out on it, and a version that the backend has lost is not part of it.
+      let queued = try queued([entity.id]).filter {
+        !$0.value.write.hasOperators && $0.value.write.lostVersion == nil
+      }
       let write = RemoteWrite.update(id: entity.id, entity.bytes, if: condition)
       let stored = try replaced(by: write, entity.id).storedEntity()
       _ = try engine.arrivals.accepted(stored, as: entity.id)
-      try settle([stored], queued: queued)
+      try settle([stored], queued: queued, replacesLost: false)
     }
   }
 

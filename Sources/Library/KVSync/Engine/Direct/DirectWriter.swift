@@ -61,7 +61,7 @@ struct DirectWriter {
         if let local {
           try engine.sendGate.fence.settling([id]) { () throws(StoreError) in
             try answeredData.note(in: local, collection)
-            if var before = try answered(id, queued, local: local) {
+            if var before = try answered(id, queued, replacesLost: true, local: local) {
               before.write.operation = .delete
               try local.confirm([AcceptedWrite(before.write, stored: nil, deletion: version)])
               tellOverwritten([before])
@@ -96,13 +96,14 @@ struct DirectWriter {
   }
 
   /// The queued write of an entity after a direct request was answered, if it is the one from before the request: a write
-  /// that was queued or changed since starts from what the backend has by now.
+  /// that was queued or changed since starts from what the backend has by now. With `replacesLost` a version that the
+  /// backend has lost, as was noticed meanwhile, is done with: the program has written over it.
   private func answered(
-    _ id: String, _ queued: [RecordID: PendingDetail], local: any Outbox
+    _ id: String, _ queued: [RecordID: PendingDetail], replacesLost: Bool, local: any Outbox
   ) throws(StoreError) -> PendingDetail? {
     if let before = queued[RecordID(id)] { return before }
-    var since = try local.pending(id, in: collection)
-    since?.write.revision = 0
+    guard var since = try local.pending(id, in: collection) else { return nil }
+    if !replacesLost || since.write.lostVersion == nil { since.write.revision = 0 }
     return since
   }
 
@@ -114,8 +115,10 @@ struct DirectWriter {
   }
 
   /// Brings the local copies up to date with what the backend has accepted past the queue. What was
-  /// queued for them then is done with; what was queued since stays.
-  func settle(_ stored: [[UInt8]], queued: [RecordID: PendingDetail]) throws(StoreError) {
+  /// queued for them then is done with; what was queued since stays. `replacesLost`: see `answered`.
+  func settle(
+    _ stored: [[UInt8]], queued: [RecordID: PendingDetail], replacesLost: Bool = true
+  ) throws(StoreError) {
     guard let local, !stored.isEmpty else { return }
     let array = try stored.jsonArray(or: StoreError.noMemory)
     let outlines: [EntityOutline]
@@ -129,7 +132,8 @@ struct DirectWriter {
       try answeredData.note(in: local, collection)
       var (done, before): ([AcceptedWrite], [PendingDetail]) = ([], [])
       for (id, index) in indices {
-        if let detail = try answered(id.text, queued, local: local) {
+        let detail = try answered(id.text, queued, replacesLost: replacesLost, local: local)
+        if let detail {
           done.append(AcceptedWrite(detail.write, stored: stored[index]))
           before.append(detail)
         }
