@@ -290,8 +290,18 @@ final class Member {
     case .network: break
     case .pulling: _ = try engine.pull(query, call(), how: Self.how(&random))
     case .synced:
-      if random.next() % 3 == 0 { expression = query }
+      if random.next() % 3 == 0 { keepOnly(query) }
       _ = try engine.synchronise(expression, call(), how: Self.how(&random))
+    }
+  }
+
+  /// Changes the expression. What it no longer selects leaves, in the belief that the backend has it.
+  private func keepOnly(_ query: Query) {
+    expression = query
+    guard backend.goesBack else { return }
+    let here = contents
+    for id in acknowledged.keys where !(here[id].map(keeps) ?? true) {
+      acknowledged[id]?.append(backend.contents[id]?["value"] ?? .null)
     }
   }
 

@@ -161,6 +161,8 @@ package final class SimulatedWorld {
       member.line.weather = FaultyLine.Weather()
       member.line.meanwhile = { _ in }
       member.store.callsLeft = nil
+      // It may have died while it took in a message in the middle of another's request.
+      if member.store.isDead { try member.restart() }
       // First, because a message that comes during the push may queue a deletion, which goes with the next one: nothing
       // but conflicts may be left by this one.
       try member.listenToAll(&random)

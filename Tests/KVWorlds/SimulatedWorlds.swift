@@ -1,5 +1,6 @@
 import Glibc
 import KVBase
+import KVSync
 package import KVTestSupport
 
 /// Simulated worlds of both kinds.
@@ -41,7 +42,8 @@ package struct SimulatedWorlds: Sendable {
       do {
         return Outcome(kind: kind, seed: seed, findings: try SimulatedWorld(seed, kind).run())
       } catch {
-        return Outcome(kind: kind, seed: seed, findings: ["the world ended: \(error): \(seed)"])
+        let text = (error as? StoreError)?.json ?? "\(error)"
+        return Outcome(kind: kind, seed: seed, findings: ["the world ended: \(text): \(seed)"])
       }
     }
   }
