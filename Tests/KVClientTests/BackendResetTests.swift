@@ -548,6 +548,31 @@ import Testing
     #expect(try here(store) == expected)
   }
 
+  @Test("ends no sync whose push is told of it by a message: what was lost goes with the next one")
+  func duringSync() throws {
+    let portal = try Portal(to: world.url)
+    defer { portal.stop() }
+    let (client, store) = try device(
+      "a", ["onBackendReset": "resend", "host": .string(portal.url)])
+    defer { client.close() }
+    for id in ["lost", "other"] { try put(id, 1, in: store) }
+    _ = try store.push(DataStore.Run())
+    try world.copy()
+    try put("lost", 2, in: store)
+    _ = try store.push(DataStore.Run())
+    try world.putBack()
+    try put("other", 3, in: store)
+    let older = try world.administer("GET", path + "/lost").bytes
+    portal.whileAnswering("PUT", path + "/other") { _ in
+      try? store.engine.apply(.saved(older, id: "lost", .save))
+    }
+    #expect(try store.sync(Query(), DataStore.Run()).push.errors.isEmpty)
+    #expect(try states(store) == ["lost": "update waiting"])
+    _ = try store.sync(Query(), DataStore.Run())
+    #expect(try there() == ["lost": 2, "other": 3])
+    #expect(try here(store) == ["lost": 2, "other": 3])
+  }
+
   @Test("is not done with because others' versions are changed past the queue") func directUpdate()
     throws
   {

@@ -275,14 +275,7 @@ final class Member {
   func synchronise(_ random: inout Seed) throws -> [StoreError] {
     switch kind {
     case .network: return []
-    case .pulling:
-      do throws(StoreError) {
-        return try engine.sync(Query(), call(), how: Self.how(&random)).push.errors
-      } catch {
-        // A message during the push has queued what the backend has lost: the next turn sends it.
-        guard backend.goesBack, error.kind == .pending else { throw error }
-        return []
-      }
+    case .pulling: return try engine.sync(Query(), call(), how: Self.how(&random)).push.errors
     case .synced:
       let errors = try push().errors
       _ = try engine.synchronise(expression, call(), how: Self.how(&random))

@@ -61,7 +61,7 @@ extension CollectionEngine {
   }
 
   /// Pushes, then pulls what matches. What the backend has refused for good holds up nothing; no pull if a write that
-  /// was not sent waits for the next push.
+  /// was not sent waits for the next push. Entities whose writes were queued since the push began are left as they are here.
   package func sync(_ query: Query, _ call: Call, how: Refreshing = Refreshing())
     throws(StoreError) -> SyncResult
   {
@@ -69,7 +69,8 @@ extension CollectionEngine {
     if !pushed.errors.isEmpty, try localStore(for: "sync").waitingCount(in: collection) > 0 {
       return SyncResult(push: pushed, pull: nil)
     }
-    return SyncResult(push: pushed, pull: try pull(query, call, how: how))
+    let refreshed = try refresher(for: "sync", call).refresh(query, how)
+    return SyncResult(push: pushed, pull: refreshed.pullResult)
   }
 
   // MARK: Follow
