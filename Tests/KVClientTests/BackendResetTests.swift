@@ -507,6 +507,13 @@ import Testing
     #expect(try here(store) == ["same": 1])
   }
 
+  /// Notes which data an answer is of, as a live connection does before its messages.
+  private func note(_ answer: HTTPResponse, in store: DataStore) {
+    guard let epoch = answer.head["X-Kvstored-Data-Epoch"] else { return }
+    let restored = answer.head["X-Kvstored-Data-Restored"]
+    store.engine.note(BackendData(epoch: epoch, restored: restored))
+  }
+
   @Test(
     "loses nothing that is written past the queue, when messages are faster than its answer: what it lost is then done with",
     arguments: ["keep", "resend"], [false, true])
@@ -523,10 +530,7 @@ import Testing
     _ = try store.push(DataStore.Run())
     try world.putBack()
     portal.whileAnswering(isRemoved ? "DELETE" : "PUT", path + "/x") { answer in
-      if let epoch = answer.head["X-Kvstored-Data-Epoch"] {
-        let restored = answer.head["X-Kvstored-Data-Restored"]
-        store.engine.note(BackendData(epoch: epoch, restored: restored))
-      }
+      note(answer, in: store)
       let change: LiveChange =
         isRemoved
         ? .deleted(id: "x", at: Timestamp.now().description)
@@ -546,31 +550,6 @@ import Testing
     let expected: [String: Int64] = isRemoved ? [:] : ["x": 3]
     #expect(try there() == expected)
     #expect(try here(store) == expected)
-  }
-
-  @Test("ends no sync whose push is told of it by a message: what was lost goes with the next one")
-  func duringSync() throws {
-    let portal = try Portal(to: world.url)
-    defer { portal.stop() }
-    let (client, store) = try device(
-      "a", ["onBackendReset": "resend", "host": .string(portal.url)])
-    defer { client.close() }
-    for id in ["lost", "other"] { try put(id, 1, in: store) }
-    _ = try store.push(DataStore.Run())
-    try world.copy()
-    try put("lost", 2, in: store)
-    _ = try store.push(DataStore.Run())
-    try world.putBack()
-    try put("other", 3, in: store)
-    let older = try world.administer("GET", path + "/lost").bytes
-    portal.whileAnswering("PUT", path + "/other") { _ in
-      try? store.engine.apply(.saved(older, id: "lost", .save))
-    }
-    #expect(try store.sync(Query(), DataStore.Run()).push.errors.isEmpty)
-    #expect(try states(store) == ["lost": "update waiting"])
-    _ = try store.sync(Query(), DataStore.Run())
-    #expect(try there() == ["lost": 2, "other": 3])
-    #expect(try here(store) == ["lost": 2, "other": 3])
   }
 
   @Test("is not done with because others' versions are changed past the queue") func directUpdate()
