@@ -48,6 +48,16 @@ import Testing
     try world.putBack()
   }
 
+  /// Pushes entities, copies the server's data, pushes them changed, and puts the copy back.
+  private func loseVersions(of ids: [String], _ store: DataStore) throws {
+    for id in ids { try put(id, 1, in: store) }
+    _ = try store.push(DataStore.Run())
+    try world.copy()
+    for id in ids { try put(id, 2, in: store) }
+    _ = try store.push(DataStore.Run())
+    try world.putBack()
+  }
+
   private func here(_ store: DataStore) throws -> [String: Int64] {
     var found: [String: Int64] = [:]
     for entity in try store.all() {
@@ -243,12 +253,7 @@ import Testing
       first.close()
       second.close()
     }
-    try put("changed", 1, in: store)
-    _ = try store.push(DataStore.Run())
-    try world.copy()
-    try put("changed", 2, in: store)
-    _ = try store.push(DataStore.Run())
-    try world.putBack()
+    try loseVersions(of: ["changed"], store)
     _ = try other.pull(Query(), DataStore.Run())
     try put("changed", 5, in: other)
     _ = try other.push(DataStore.Run())
@@ -399,12 +404,7 @@ import Testing
   /// Lets a device push two entities twice, puts back the server with the first versions, and lets another device change one of them
   /// and delete the other one, before the first device reads.
   private func changeLost(_ store: DataStore, _ other: DataStore) throws {
-    for id in ["changed", "gone"] { try put(id, 1, in: store) }
-    _ = try store.push(DataStore.Run())
-    try world.copy()
-    for id in ["changed", "gone"] { try put(id, 2, in: store) }
-    _ = try store.push(DataStore.Run())
-    try world.putBack()
+    try loseVersions(of: ["changed", "gone"], store)
     _ = try other.pull(Query(), DataStore.Run())
   }
 
@@ -507,13 +507,6 @@ import Testing
     #expect(try here(store) == ["same": 1])
   }
 
-  /// Notes which data an answer is of, as a live connection does before its messages.
-  private func note(_ answer: HTTPResponse, in store: DataStore) {
-    guard let epoch = answer.head["X-Kvstored-Data-Epoch"] else { return }
-    let restored = answer.head["X-Kvstored-Data-Restored"]
-    store.engine.note(BackendData(epoch: epoch, restored: restored))
-  }
-
   @Test(
     "loses nothing that is written past the queue, when messages are faster than its answer: what it lost is then done with",
     arguments: ["keep", "resend"], [false, true])
@@ -523,14 +516,12 @@ import Testing
     let (client, store) = try device(
       "a", ["onBackendReset": .string(policy), "host": .string(portal.url)])
     defer { client.close() }
-    try put("x", 1, in: store)
-    _ = try store.push(DataStore.Run())
-    try world.copy()
-    try put("x", 2, in: store)
-    _ = try store.push(DataStore.Run())
-    try world.putBack()
+    try loseVersions(of: ["x"], store)
     portal.whileAnswering(isRemoved ? "DELETE" : "PUT", path + "/x") { answer in
-      note(answer, in: store)
+      if let epoch = answer.head["X-Kvstored-Data-Epoch"] {
+        let restored = answer.head["X-Kvstored-Data-Restored"]
+        store.engine.note(BackendData(epoch: epoch, restored: restored))
+      }
       let change: LiveChange =
         isRemoved
         ? .deleted(id: "x", at: Timestamp.now().description)

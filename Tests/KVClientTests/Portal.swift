@@ -4,14 +4,19 @@ import KVTransport
 
 /// Stands between a client and a server: it hands on requests and answers, unless somebody else is to answer.
 final class Portal: Sendable {
+  /// What happens to a request that the server alone does not answer.
+  private enum Treatment: Sendable {
+    /// Somebody else answers; nil: nobody does.
+    case answer(ScriptedReply?)
+    /// The server is asked, and its answer lost.
+    case loseAnswer
+    /// The server is asked, and something happens before its answer arrives.
+    case delayAnswer(@Sendable (HTTPResponse) -> Void)
+  }
+
   private struct Rule {
     var count: Int
-    /// Nil: nobody answers.
-    var reply: ScriptedReply?
-    /// Whether the server is asked, and its answer lost.
-    var losesAnswer = false
-    /// What happens between the server's answer and its arrival; nil: nobody else answers.
-    var meanwhile: (@Sendable (HTTPResponse) -> Void)?
+    let treatment: Treatment
   }
 
   /// What each connection says for itself.
@@ -29,26 +34,16 @@ final class Portal: Sendable {
     let stopped = Cancellation()
     let rules = Monitor<[String: Rule]>([:])
     server = try ScriptedServer { request, connection in
-      if let rule = Self.rule(for: request, rules) {
-        if rule.losesAnswer {
-          _ = Self.ask(request, url, over: transport, until: stopped)
-          return connection.close()
-        }
-        if let meanwhile = rule.meanwhile {
-          guard let answer = Self.ask(request, url, over: transport, until: stopped) else {
-            return connection.close()
-          }
-          meanwhile(answer)
-          connection.send(Self.reply(answer))
-          return
-        }
-        guard let reply = rule.reply else { return connection.waitForEnd() }
+      let treatment = Self.treatment(of: request, rules)
+      if case .answer(let reply) = treatment {
+        guard let reply else { return connection.waitForEnd() }
         connection.send(reply)
         return
       }
-      guard let answer = Self.ask(request, url, over: transport, until: stopped) else {
-        return connection.close()
-      }
+      let answer = Self.ask(request, url, over: transport, until: stopped)
+      if case .delayAnswer(let meanwhile) = treatment, let answer { meanwhile(answer) }
+      if case .loseAnswer = treatment { return connection.close() }
+      guard let answer else { return connection.close() }
       connection.send(Self.reply(answer))
     }
     self.transport = transport
@@ -69,12 +64,14 @@ final class Portal: Sendable {
 
   /// Answers the next requests whose target contains `path` in the server's place; nil: lets them wait for ever.
   func answer(_ path: String, times count: Int, with reply: ScriptedReply?) {
-    rules.withLockNotifyingAll { $0[path] = Rule(count: count, reply: reply) }
+    rules.withLockNotifyingAll { $0[path] = Rule(count: count, treatment: .answer(reply)) }
   }
 
   /// Loses the answers of the server to the next requests whose method is `method` and whose target contains `path`.
   func loseAnswers(to method: String, _ path: String, times count: Int = 1) {
-    rules.withLockNotifyingAll { $0["\(method) \(path)"] = Rule(count: count, losesAnswer: true) }
+    rules.withLockNotifyingAll {
+      $0["\(method) \(path)"] = Rule(count: count, treatment: .loseAnswer)
+    }
   }
 
   /// Lets something happen when the server has answered the next request whose method is `method` and whose target contains `path`,
@@ -83,7 +80,7 @@ final class Portal: Sendable {
     _ method: String, _ path: String, do meanwhile: @escaping @Sendable (HTTPResponse) -> Void
   ) {
     rules.withLockNotifyingAll {
-      $0["\(method) \(path)"] = Rule(count: 1, meanwhile: meanwhile)
+      $0["\(method) \(path)"] = Rule(count: 1, treatment: .delayAnswer(meanwhile))
     }
   }
 
@@ -98,8 +95,9 @@ final class Portal: Sendable {
     } ?? false
   }
 
-  private static func rule(for request: ScriptedRequest, _ rules: Monitor<[String: Rule]>) -> Rule?
-  {
+  private static func treatment(
+    of request: ScriptedRequest, _ rules: Monitor<[String: Rule]>
+  ) -> Treatment? {
     // A rule for one method begins with it.
     let line = "\(request.method) \(request.target)"
     return rules.withLockNotifyingAll { rules in
@@ -107,7 +105,7 @@ final class Portal: Sendable {
         rule.count > 0
       else { return nil }
       rules[path]?.count -= 1
-      return rule
+      return rule.treatment
     }
   }
 
