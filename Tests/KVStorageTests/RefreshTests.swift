@@ -45,6 +45,26 @@ import Testing
     #expect(try storage.queue().count == 2)
   }
 
+  @Test(
+    "what the backend confirmed while a read waited, and lost before it answered, is kept by the next read"
+  )
+  func lostMeanwhile() throws {
+    storage.resetRule.withLock { $0 = BackendResetRule(.keep) { _, _ in } }
+    try storage.note(BackendData(epoch: "1"), in: "c")
+    let mark = try storage.beginRefresh(of: "c")
+    try storage.store(#"{"_id":"a","_kmd":{"lmt":"2026-01-01T00:00:01.000Z"}}"#)
+    let answered = BackendMoment("2026-01-01T00:00:02.000Z", epoch: "2")
+    #expect(try storage.noteEpoch(answered, in: "c", from: mark))
+    try storage.store(#"{"_id":"b","_kmd":{"lmt":"2026-01-01T00:00:00.000Z"}}"#)
+    #expect(try finish(mark) == 0)
+    let next = try storage.beginRefresh(of: "c")
+    try storage.keepLost([("a", .gone), ("b", .gone)], in: "c", from: next)
+    #expect(try storage.write("a")?.state == .backendWentBack)
+    #expect(try storage.write("b") == nil)
+    #expect(try finish(next) == 1)
+    #expect(try storage.find().count == 1)
+  }
+
   @Test("what it did not see goes, what was written meanwhile stays") func unseen() throws {
     try storage.store(#"{"_id":"old"}"#, #"{"_id":"seen"}"#, #"{"_id":"changed"}"#)
     let mark = try storage.beginRefresh(of: "c")

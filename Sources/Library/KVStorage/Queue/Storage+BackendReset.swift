@@ -10,16 +10,17 @@ extension Storage {
   ) throws(StoreError) -> Bool {
     guard let data = moment.data else { return false }
     let keeps = resetRule.withLock { $0.policy } != .accept
-    return try note(data, in: collection, renewedAt: mark.generation) > 0 && keeps
+    return try note(data, in: collection, readSince: mark.generation) > 0 && keeps
   }
 
   package func note(_ data: BackendData, in collection: String) throws(StoreError) {
-    _ = try note(data, in: collection, renewedAt: nil)
+    _ = try note(data, in: collection, readSince: nil)
   }
 
-  /// Gives the generation whose older rows are of other data; 0: none is. `renewedAt` nil: of what is here already.
+  /// Gives the generation whose older rows are of other data; 0: none is. `readSince`: the generation when the read began that
+  /// says so; nil: it is the newest that is known.
   private func note(
-    _ data: BackendData, in collection: String, renewedAt generation: Int64?
+    _ data: BackendData, in collection: String, readSince generation: Int64?
   ) throws(StoreError) -> Int64 {
     let known = try read(from: collection) { (db, table) throws(SQLiteError) in
       try Self.known(table, on: db)
@@ -31,13 +32,10 @@ extension Storage {
       var renewed = known?.renewed ?? 0
       // Of a collection of which nothing is noted, what is here may be of data that were there before a copy was put back.
       if known?.data != nil || data.restored != nil {
-        let since =
-          if let generation { generation } else {
-            try catalog.raiseGeneration(of: collection, on: db)
-          }
         // A read that began before that has seen older data.
-        guard since >= renewed else { return renewed }
-        renewed = since
+        if let generation, generation < renewed { return renewed }
+        // What was confirmed since the read began may have been so by the former data, too.
+        renewed = try catalog.raiseGeneration(of: collection, on: db)
         try db.run(
           """
           UPDATE pending SET confirmed = \(bind: PendingWrite.ofOtherData)
