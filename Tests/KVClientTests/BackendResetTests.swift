@@ -621,6 +621,40 @@ import Testing
     #expect(try here(other) == [:])
   }
 
+  @Test(
+    "has the content again of a later version, sent as an earlier one: who may not send it lists it once"
+  )
+  func refusedSameContent() throws {
+    let (first, store) = try device("a", ["onBackendReset": "resend"])
+    let (second, earlier) = try device("b", ["onBackendReset": "resend"])
+    let (third, other) = try device(
+      "c", ["onBackendReset": "resend", "deltaSet": false], of: "bob")
+    defer { for client in [first, second, third] { client.close() } }
+    try put("x", 1, in: store)
+    _ = try store.push(DataStore.Run())
+    try world.copy()
+    try put("x", 2, in: store)
+    _ = try store.push(DataStore.Run())
+    _ = try earlier.pull(Query(), DataStore.Run())
+    for n in [3, 2] {
+      try put("x", n, in: store)
+      _ = try store.push(DataStore.Run())
+    }
+    _ = try other.pull(Query(), DataStore.Run())
+    try world.putBack()
+    for _ in 0..<2 { _ = try earlier.sync(Query(), DataStore.Run()) }
+    #expect(try there() == ["x": 2])
+    _ = try other.sync(Query(), DataStore.Run())
+    #expect(try other.sync(Query(), DataStore.Run()).push.errors.count == 1)
+    #expect(try states(other) == ["x": "update backendWentBack"])
+    #expect(try other.sync(Query(), DataStore.Run()).push.errors.isEmpty)
+    // Whose it is sends the later version.
+    for _ in 0..<2 { _ = try store.sync(Query(), DataStore.Run()) }
+    _ = try other.sync(Query(), DataStore.Run())
+    #expect(try states(other) == [:])
+    #expect(try here(other) == ["x": 2])
+  }
+
   /// What a device does between two restores: nothing, a write, which tells it of the first one, or a read.
   enum Between: CaseIterable {
     case nothing, write, read

@@ -385,8 +385,10 @@ class Faults:
                     if not self.backend.goes_back:
                         if result.errors or pending:
                             self.report.wedged.append(f"{name}: {result.errors[:3]}")
-                    elif turn > 3 and any(write.state == "waiting" for write in pending):
-                        self.report.wedged.append(f"{name}: {pending[:3]}")
+                    elif turn > 3 and (
+                        waiting := [write for write in pending if write.state == "waiting"]
+                    ):
+                        self.report.wedged.append(f"{name}: {waiting[:3]}, {result.errors[:3]}")
                     listed[name] = {write.id for write in pending}
                     held[name] = {entity[self.backend.key]: entity for entity in things.find()}
         return held, listed

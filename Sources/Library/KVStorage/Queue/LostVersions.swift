@@ -214,7 +214,8 @@ struct LostVersions {
   }
 
   /// Lets go of an entity that was kept if the backend has the same again, a later version that was sent again, or what
-  /// others have made of it since, without having had other data meanwhile.
+  /// others have made of it since, without having had other data meanwhile. The same content that was sent again as an earlier
+  /// version does not settle it: the versions in between would come before this one.
   private func release(
     _ id: String, ifSettledBy body: UnsafeRawBufferPointer, _ theirs: RecordVersion?,
     on db: borrowing Connection
@@ -236,8 +237,9 @@ struct LostVersions {
         !format.isOlder(resent, than: version)
       } else {
         theirs == version || format.isOlder(version, than: theirs) && !isOfOtherData
+          || haveSameContent(bytes, ours, in: format)
       }
-    guard isSettled || haveSameContent(bytes, ours, in: format) else { return }
+    guard isSettled else { return }
     try db.run("DELETE FROM pending WHERE \(table.isEntity(id)) AND state = 3")
   }
 
