@@ -543,6 +543,26 @@ import Testing
     #expect(try here(store) == expected)
   }
 
+  @Test(
+    "loses an entity between the read and the write of an update past the queue: it is not changed")
+  func goneDuringUpdate() throws {
+    let portal = try Portal(to: world.url)
+    defer { portal.stop() }
+    let (client, store) = try device("a", ["host": .string(portal.url)])
+    defer { client.close() }
+    for id in ["gone", "other"] { try put(id, 1, in: store) }
+    _ = try store.push(DataStore.Run())
+    portal.whileAnswering("GET", path) { [world, path] _ in
+      _ = try? world.administer("DELETE", path + "/gone")
+    }
+    var options = Options()
+    options.writePolicy = .forceNetwork
+    let update = try EntityUpdate(#"{"$inc":{"n":1}}"#)
+    let result = try store.update(Query(), update, run: DataStore.Run(options)).value
+    #expect(result.modified == ["other"])
+    #expect(try there() == ["other": 2])
+  }
+
   @Test("is not done with because others' versions are changed past the queue") func directUpdate()
     throws
   {

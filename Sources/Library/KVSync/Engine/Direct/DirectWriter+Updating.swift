@@ -22,8 +22,8 @@ extension DirectWriter {
     return result
   }
 
-  /// Changes one entity of the backend; false if there is nothing to change. If others were faster it
-  /// is read again, as long as it matches.
+  /// Changes one entity of the backend; false if there is nothing to change, or it is gone. If others were faster it is read
+  /// again, as long as it matches.
   private func update(
     _ entity: [UInt8], _ query: Query, update: EntityUpdate
   ) throws(StoreError) -> Bool {
@@ -36,10 +36,13 @@ extension DirectWriter {
         try replace(changed, condition ?? .none)
         return true
       } catch {
+        if error.kind == .notFound, !error.followsFailure, !error.wasCarriedOut { return false }
         guard error.kind == .conflict, attempts < Self.maxAttempts else { throw error }
       }
       attempts += 1
-      current = try remote.find(id: changed.id, in: collection, call: call)
+      let found = try engine.backendEntities([changed.id], remote, call: call)
+      guard let entity = found[RecordID(changed.id)] else { return false }
+      current = entity.bytes
       guard try matches(query, current) else { return false }
     }
     return false
