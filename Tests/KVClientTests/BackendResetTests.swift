@@ -323,6 +323,32 @@ import Testing
     }
   }
 
+  @Test(
+    "gets a change whose version another device has sent again meanwhile, whatever the server made of it",
+    arguments: ["serverWins", "merge", "automerge", "optimistic"], ["keep", "resend"])
+  func changeOfResent(strategy: String, policy: String) throws {
+    let (client, store) = try device(
+      "a", ["onBackendReset": .string(policy), "conflicts": .string(strategy)])
+    defer { client.close() }
+    try put("changed", 1, in: store)
+    _ = try store.push(DataStore.Run())
+    try world.copy()
+    try put("changed", 2, in: store)
+    _ = try store.push(DataStore.Run())
+    let version = try #require(store.all().first?["_kmd"]?["lmt"])
+    try put("changed", 3, in: store)
+    try world.putBack()
+    let again: JSONObject = [
+      "_id": "changed", "n": 2, "stamped": true, "_kmd": ["lmt": version, "resend": version],
+    ]
+    _ = try world.administer("PUT", path + "/changed", body: .object(again))
+    let pushed = try store.push(DataStore.Run())
+    #expect(pushed.discarded == 0)
+    #expect(pushed.errors.isEmpty)
+    #expect(try states(store) == [:])
+    #expect(try there() == ["changed": 3])
+  }
+
   @Test("gets what a user made from this user's devices, and the others list it until then")
   func othersEntities() throws {
     let (first, store) = try device("a", ["onBackendReset": "resend"])

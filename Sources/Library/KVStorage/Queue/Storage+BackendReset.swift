@@ -99,8 +99,11 @@ extension Storage {
       guard copied.map({ format.isOlder($0, than: ours) }) ?? true else { return nil }
       guard let bytes = theirs.bytes else { return policy == .resend ? .sentAgain : .setAside }
       guard let version = format.version(of: bytes), version != ours else { return nil }
-      // It is there again.
-      if let resent = format.resent(of: bytes), !format.isOlder(resent, than: ours) { return nil }
+      // It is there again, whatever the backend made of it; or a later one is.
+      if let resent = format.resent(of: bytes) {
+        if resent == ours { return .sentAgain }
+        if !format.isOlder(resent, than: ours) { return nil }
+      }
       guard copied != nil || format.isOlder(version, than: ours) else { return nil }
       let isAfterCopy = copied.map { format.isOlder($0, than: version) } ?? false
       return policy == .resend && !isAfterCopy ? .sentAgain : .setAside

@@ -33,9 +33,9 @@ package struct LostVersion: Sendable, Equatable {
   }
 }
 
-/// What becomes of a change of a version that the backend has lost.
+/// What becomes of a change of a version that the backend has lost, whether or not it has it again.
 package enum LostBaseFate: Sendable {
-  /// It is sent over what the backend went back to.
+  /// It is sent over what the backend went back to, or over the version that another device has sent again.
   case sentAgain
   /// It is a conflict for the application to decide, whatever the strategy.
   case setAside
