@@ -46,6 +46,8 @@ package final class RecordFormat: Sendable {
   /// Whether the backend never takes a version back, not even where it is restored from a backup: what comes with an older
   /// one than is here, such as from a replica of the backend that is late, is dropped.
   package let versionsOnlyRise: Bool
+  /// The member that says when the backend stored a record, in milliseconds, where its versions do not; nil: none does.
+  package let changeTime: String?
   /// The members that the backend makes, that of the version among them: they are no content of the record.
   package let backendMembers: [String]
   /// The member that says who may do what, an object; nil: none does. No content, but an application may set it.
@@ -64,14 +66,15 @@ package final class RecordFormat: Sendable {
   package init(
     id: [IDMember] = [IDMember("id")], version: [String] = [],
     versionOrder: VersionOrder = .unordered, versionsAreTimes: Bool = false,
-    versionsOnlyRise: Bool = false, backendMembers: [String] = [], permissions: String? = nil,
-    creator: String? = nil, aliases: [Alias] = [], makesIDs: Bool = true
+    versionsOnlyRise: Bool = false, changeTime: String? = nil, backendMembers: [String] = [],
+    permissions: String? = nil, creator: String? = nil, aliases: [Alias] = [], makesIDs: Bool = true
   ) {
     self.id = id
     self.version = version
     self.versionOrder = versionOrder
     self.versionsAreTimes = versionsAreTimes
     self.versionsOnlyRise = versionsOnlyRise
+    self.changeTime = changeTime
     let isListed = version.first.map { top in
       backendMembers.contains { $0.utf8.elementsEqual(top.utf8) }
     }

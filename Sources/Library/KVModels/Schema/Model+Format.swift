@@ -8,6 +8,7 @@ extension Model {
         RecordFormat.IDMember(name, field(name)?.isIntegral == true ? .integer : .text)
       },
       version: ["_version"], versionOrder: .integer, versionsOnlyRise: true,
+      changeTime: "_lastChangedAt",
       backendMembers: ["_deleted", "_lastChangedAt"]
         + fields.lazy.filter(\.isReadOnly).map(\.name),
       makesIDs: hasGeneratedID)

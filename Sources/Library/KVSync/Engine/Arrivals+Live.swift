@@ -54,11 +54,22 @@ extension Arrivals {
       }
       // A message may come after a read that has seen what became of the entity since: should the messages about that
       // be missed, the next read of changes has to go back that far.
-      if stored > 0, format.versionsAreTimes, let theirs {
-        try local.reviseRequests(in: collection, to: theirs.text)
+      if stored > 0, let moment = Self.moment(of: entity, theirs, format) {
+        try local.reviseRequests(in: collection, to: moment)
       }
       return stored > 0 ? .settled : .old
     }
+  }
+
+  /// When the backend stored a record, in the notation of the moments of reads; nil: it does not say.
+  private static func moment(
+    of entity: [UInt8], _ version: RecordVersion?, _ format: RecordFormat
+  ) -> String? {
+    if format.versionsAreTimes { return version?.text }
+    guard let name = format.changeTime,
+      let time = (try? JSONValue(parsing: entity))?[name]?.intValue
+    else { return nil }
+    return String(time)
   }
 
   private func forget(
