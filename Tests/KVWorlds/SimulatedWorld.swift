@@ -48,7 +48,8 @@ package final class SimulatedWorld {
   private var findings: [String] = []
   /// What the backend has lost when it went back, and a client has.
   private var lost: [Lost] = []
-  private var restores = 0
+  /// How long the history of the backend was each time that it had gone back.
+  private var restores: [Int] = []
 
   /// The newest version of a record that a client has of what its backend has lost.
   private struct Lost {
@@ -117,8 +118,7 @@ package final class SimulatedWorld {
   private func copyOrGoBack(_ random: inout Seed) throws {
     switch random.next() % 16 {
     case 0...2: backend.makeCopy()
-    case 3 where restores < 2:
-      restores += 1
+    case 3 where restores.count < 2:
       lost.removeAll(where: isKnown)
       let before = backend.contents
       var newest: [String: JSONObject] = [:]
@@ -132,6 +132,7 @@ package final class SimulatedWorld {
         }
       }
       let copied = backend.putBack()
+      restores.append(backend.history.count)
       for member in members { member.backendWentBack() }
       lost += newest.map { Lost(id: $0.key, entity: $0.value, since: backend.history.count) }
         .filter { $0.version > copied }
@@ -215,7 +216,7 @@ package final class SimulatedWorld {
         // What was deleted may be there again: who reads only what an expression selects does not see it, and another client may send
         // a later version again than the one that was known to be deleted. A change of what was lost is a conflict for the handler.
         let isKnown =
-          restores > 0
+          !restores.isEmpty
           && (states.contains(.null) || member.handlerGaveUp.withLock { $0.contains(id) })
         require(
           states.contains(found) || isKnown,
@@ -241,12 +242,32 @@ package final class SimulatedWorld {
     }
   }
 
-  /// Whether the backend has had a version again that it had lost, or a program has replaced it, decided about it, or knows that
-  /// it is kept.
+  /// Whether the backend has had a version again that it had lost, or what had been made of it before it was, or a program has
+  /// replaced it, decided about it, or knows that it is kept.
   private func isKnown(_ lost: Lost) -> Bool {
     let marks = WriteLedger.marks(in: lost.entity)
-    func hasAll(_ entity: JSONObject?) -> Bool {
+    func had(_ marks: Set<WriteLedger.Mark>, _ entity: JSONObject?) -> Bool {
       entity != nil && marks.isSubset(of: WriteLedger.marks(in: entity))
+    }
+    func hasAll(_ entity: JSONObject?) -> Bool { had(marks, entity) }
+    // What was made between two restores, and is sent again, looks like a later version.
+    if let first = restores.first, let second = restores.dropFirst().first, lost.since == first,
+      backend.history[first..<second].contains(where: { $0.id == lost.id && $0.user != nil })
+    {
+      return true
+    }
+    // Whoever had a later version sends that again.
+    let changes = backend.history[..<lost.since].filter { $0.id == lost.id && $0.user != nil }
+    if let last = changes.lastIndex(where: { hasAll($0.after) }) {
+      for later in changes[(last + 1)...] {
+        guard let after = later.after else { continue }
+        let marks = WriteLedger.marks(in: after)
+        if backend.history[lost.since...].contains(where: {
+          $0.id == lost.id && had(marks, $0.after)
+        }) {
+          return true
+        }
+      }
     }
     if backend.history[lost.since...].contains(where: { $0.id == lost.id && hasAll($0.after) }) {
       return true
