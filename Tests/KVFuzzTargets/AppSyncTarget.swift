@@ -64,7 +64,7 @@ private func write(_ write: RemoteWrite, _ remote: AppSyncRemote) {
   remote.send([write], in: "Task", call: Call()) { _, outcome in
     outcomes += 1
     switch outcome {
-    case .success(.stored(let stored)), .success(.merged(let stored)):
+    case .success(.stored(let stored)), .success(.merged(let stored, _)):
       let object = (try? JSONValue(parsing: stored))?.objectValue
       check(object?["id"] == "a", "another record was stored than the one that was written")
     default: break

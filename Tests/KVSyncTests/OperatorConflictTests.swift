@@ -32,6 +32,82 @@ import Testing
     #expect(try scene.both("l") == [[1, 3, 2], [1, 3, 2]])
   }
 
+  @Test(
+    "are carried out anew on what a backend that merges has kept of its own",
+    arguments: ConflictStrategy.allCases)
+  func merged(strategy: ConflictStrategy) throws {
+    let scene = try ConflictScene(["_id": "a", "n": 1, "l": [1], "in": ["n": 1], "text": "a"])
+    scene.fixture.remote.merges = true
+    try change(
+      scene,
+      #"{"$inc":{"n":1,"in.n":1,"new":1},"$push":{"l":2},"$min":{"m":3},"$rename":{"text":"name"}}"#
+    )
+    // Equal results are no agreement.
+    try scene.there(["_id": "a", "n": 2, "l": [1, 2], "in": ["n": 5], "text": "a", "m": 7])
+    #expect(try push(scene, strategy) == PushResult(pushed: 1))
+    for (name, value) in [
+      ("n", 3), ("l", [1, 2, 2]), ("in", ["n": 6]), ("new", 1), ("m", 3), ("name", "a"),
+    ] as [(String, JSONValue)] {
+      #expect(try scene.both(name) == [value, value], "\(name)")
+    }
+    #expect(try scene.both("text") == [nil, nil])
+    #expect(scene.state == nil)
+  }
+
+  @Test("are carried out anew as often as others are faster, and stay if they always are")
+  func mergedAgain() throws {
+    for races in [3, 100] {
+      let scene = try ConflictScene(["_id": "a", "n": 1, "l": []])
+      scene.fixture.remote.merges = true
+      try change(scene, #"{"$inc":{"n":1},"$push":{"l":1}}"#)
+      var left = races
+      scene.fixture.remote.refusal = { _ in
+        guard left > 0 else { return nil }
+        left -= 1
+        let stored = (scene.fixture.backendValue("a", "n"), scene.fixture.backendValue("a", "l"))
+        let n = (stored.0?.intValue ?? 0) + 10
+        try? scene.there(["_id": "a", "n": .int(n), "l": stored.1 ?? []])
+        return nil
+      }
+      let result = try push(scene)
+      #expect(result.errors.isEmpty && result.discarded == 0)
+      let missed = Int64(races - left)
+      left = 0
+      #expect(try push(scene).errors.isEmpty)
+      #expect(try scene.both("n") == [.int(2 + 10 * missed), .int(2 + 10 * missed)])
+      #expect(try scene.both("l") == [[1], [1]])
+    }
+  }
+
+  @Test("past the queue are carried out anew on what a backend that merges has kept of its own")
+  func mergedPastTheQueue() throws {
+    let scene = try ConflictScene(["_id": "a", "n": 1])
+    scene.fixture.remote.merges = true
+    var isFirst = true
+    scene.fixture.remote.refusal = { _ in
+      if isFirst { try? scene.there(["_id": "a", "n": 2]) }
+      isFirst = false
+      return nil
+    }
+    let result = try scene.fixture.engine.update(
+      Query(filter: #"{"_id":"a"}"#), EntityUpdate(#"{"$inc":{"n":1}}"#),
+      options: scene.fixture.options(write: .forceNetwork))
+    #expect(result.value.modified == ["a"])
+    #expect(try scene.both("n") == [3, 3])
+  }
+
+  @Test("whose answer was lost, and that a backend has merged since, are not carried out twice")
+  func mergedAfterLoss() throws {
+    let scene = try ConflictScene(["_id": "a", "n": 1])
+    scene.fixture.remote.merges = true
+    try change(scene, #"{"$inc":{"n":1}}"#)
+    scene.fixture.remote.losesAnswer = { _ in true }
+    #expect(throws: StoreError.self) { try push(scene) }
+    scene.fixture.remote.losesAnswer = { _ in false }
+    #expect(try push(scene, .automerge) == PushResult(pushed: 1))
+    #expect(try scene.both("n") == [2, 2])
+  }
+
   @Test("whose answer was lost have their effect once") func lostAnswer() throws {
     let scene = try ConflictScene(["_id": "a", "n": 1])
     try change(scene, #"{"$inc":{"n":1}}"#)

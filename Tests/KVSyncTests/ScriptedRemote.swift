@@ -153,8 +153,34 @@ final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
   /// Whether it keeps the conditions of writes.
   var keepsConditions = true
 
+  /// Whether it merges updates of other versions, as AppSync does, instead of refusing them: it keeps each value that it has, and
+  /// appends lists.
+  var merges = false
+  var sendsDifferences: Bool { merges }
+
   private func apply(_ write: RemoteWrite) throws(StoreError) -> RemoteOutcome {
-    try backend.carryOut(write, by: user, keepingConditions: keepsConditions)
+    if merges, case .update(let id, let body, .version(let version), let base) = write,
+      var stored = try Self.object(backend.entity(id)),
+      stored["_kmd"]?["lmt"]?.stringValue != version.text
+    {
+      let former = try Self.object(base) ?? JSONObject()
+      for member in try Self.object(body)?.members ?? []
+      where !["_id", "_kmd", "_acl"].contains(member.name) && member.value != former[member.name] {
+        switch (stored[member.name], member.value) {
+        case (nil, let value): stored[member.name] = value
+        case (.array(let old)?, .array(let new)): stored[member.name] = .array(old + new)
+        default: break
+        }
+      }
+      return .merged(try backend.replace(JSONValue.object(stored).bytes, id, by: user))
+    }
+    return try backend.carryOut(write, by: user, keepingConditions: keepsConditions)
+  }
+}
+
+extension ScriptedRemote {
+  private static func object(_ bytes: [UInt8]?) throws(StoreError) -> JSONObject? {
+    try bytes.flatMap { (bytes) throws(StoreError) in try JSONValue.ifValid(bytes)?.objectValue }
   }
 }
 

@@ -181,7 +181,7 @@ extension RemoteOutcome {
   fileprivate var record: [UInt8] {
     get throws(StoreError) {
       switch self {
-      case .stored(let record), .merged(let record): return record
+      case .stored(let record), .merged(let record, _): return record
       case .storedMany, .deleted, .batch:
         throw .badAnswer("The backend did not store a new record.")
       }

@@ -29,6 +29,11 @@ package struct EntityUpdate: Sendable {
     steps = try UpdateParser.parse(text, format)
   }
 
+  /// The lists that `$push` adds to.
+  package var pushedPaths: [Path] {
+    steps.compactMap { if case .push = $0.operation { $0.path } else { nil } }
+  }
+
   /// The update in the backend's names, if it was made in the application's own.
   package func renamed(by keys: KeyMap) -> EntityUpdate {
     guard !keys.isEmpty else { return self }

@@ -36,6 +36,9 @@ package struct EntityUpdates: Sendable {
       && updates.reduce(0) { $0 + $1.largestPadding } <= EditableValue.maximumPadding
   }
 
+  /// The lists that `$push` adds to.
+  package var pushedPaths: [Path] { updates.flatMap(\.pushedPaths) }
+
   /// `[{"$inc":{"a":1}},…]`, in the backend's names.
   package var text: String { "[" + updates.map(\.text).joined(separator: ",") + "]" }
 

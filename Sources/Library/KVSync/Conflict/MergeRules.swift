@@ -28,6 +28,13 @@ package struct MergeRules: Sendable, Equatable {
 
   package var isEmpty: Bool { rules.isEmpty }
 
+  /// These rules, with the lists at some paths appended to.
+  func appending(at paths: [Path]) -> MergeRules {
+    var all = self
+    for path in paths { all.rules[path] = .append }
+    return all
+  }
+
   /// The rule for the member that the names lead to, from the entity's top.
   subscript(_ names: [[UInt8]]) -> Rule? {
     let text = names.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ".")

@@ -105,11 +105,12 @@ final class RetryingRemote: RemoteMiddleware {
 }
 
 extension Result<RemoteOutcome, StoreError> {
-  /// This outcome, with the number of the attempt, from 0, in its errors and those of its writes.
+  /// This outcome, with the number of the attempt, from 0, in its errors and those of its writes, and in what was merged.
   fileprivate func of(attempt: Int) -> Self {
     map { outcome in
       switch outcome {
-      case .stored, .merged, .deleted: outcome
+      case .stored, .deleted: outcome
+      case .merged(let entity, _): .merged(entity, followsFailure: attempt > 0)
       case .storedMany(let many): .storedMany(many.map { $0.mapError { $0.of(attempt: attempt) } })
       case .batch(let many): .batch(many.map { $0.of(attempt: attempt) })
       }

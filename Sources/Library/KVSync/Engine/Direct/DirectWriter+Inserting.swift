@@ -84,7 +84,7 @@ extension DirectWriter {
     in results: inout [Result<[UInt8], StoreError>?]
   ) {
     switch outcome {
-    case .success(.stored(let entity)), .success(.merged(let entity)):
+    case .success(.stored(let entity)), .success(.merged(let entity, _)):
       for index in indices { results[index] = .success(entity) }
     case .success(.storedMany(let many)):
       for (index, result) in zip(indices, many) {

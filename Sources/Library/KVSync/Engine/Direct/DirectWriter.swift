@@ -152,7 +152,7 @@ struct DirectWriter {
 extension RemoteOutcome {
   func storedEntity() throws(StoreError) -> [UInt8] {
     switch self {
-    case .stored(let entity), .merged(let entity): return entity
+    case .stored(let entity), .merged(let entity, _): return entity
     case .storedMany, .deleted, .batch:
       throw StoreError.badAnswer("The backend's answer is not an entity.")
     }

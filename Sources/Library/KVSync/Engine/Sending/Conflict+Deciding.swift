@@ -114,6 +114,7 @@ struct ConflictResolver {
   private func decisionAfterMerging(
     _ strategy: ConflictStrategy
   ) throws(StoreError) -> Decision {
+    if isCounted, try isDone() { return Decision(.done) }
     let winner: EntityMerge.Side = strategy == .clientWins ? .ours : .theirs
     guard let (merged, theirs, hasLost) = try merged(winner: winner) else { return Decision(.done) }
     let lost = hasLost ? winner.other : nil

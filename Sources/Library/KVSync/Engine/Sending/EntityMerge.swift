@@ -22,6 +22,9 @@ struct EntityMerge {
   /// Whether something was given up of the side that does not win.
   private(set) var hasLost = false
 
+  /// What operators make of theirs, where a backend that merges was sent what they had made of the base; nil: that is not known.
+  private var operated: [UInt8]?
+
   /// Objects inside objects are merged to this depth; further down they are taken as a whole.
   private static let maxLevels = 64
 
@@ -32,6 +35,23 @@ struct EntityMerge {
     (self.format, self.winner) = (format, winner)
     (self.isAppended, self.isCounted) = (isAppended, isCounted)
     (self.rules, self.mayHaveArrived) = (rules, mayHaveArrived)
+  }
+
+  /// What is left to send after a backend has merged an entity that operators had made of `base` with its own; nil: nothing.
+  ///
+  /// Such a backend keeps each value that it has, and appends lists. So the other members are as the operators make them of
+  /// theirs, `operated`, and what was appended is taken away again.
+  static func left(
+    of operated: [UInt8], base: [UInt8]?, ours: [UInt8], theirs: [UInt8], _ format: RecordFormat,
+    _ rules: MergeRules
+  ) throws(StoreError) -> [UInt8]? {
+    var merge = EntityMerge(
+      format, winner: .theirs, isAppended: true, isCounted: true, rules: rules)
+    merge.operated = operated
+    guard let merged = try merge.merged(base: base, ours: ours, theirs: theirs),
+      try !BackendEntity(theirs, format).isSame(as: merged, startedFrom: nil)
+    else { return nil }
+    return merged
   }
 
   /// Nil if both sides have changed the same member to different values and none wins. `base` nil: nothing was there. Throws
@@ -46,15 +66,21 @@ struct EntityMerge {
     if let name = format.permissions.map({ Array($0.utf8) }), ours[name] == nil {
       ours[name] = theirs[name]
     }
-    return try merged(base.map { Members($0) } ?? Members(), ours, theirs: theirs, at: [])
+    return try merged(
+      base.map { Members($0) } ?? Members(), ours, theirs: theirs,
+      operated: operated.map { Members($0) },
+      at: [])
   }
 
   private mutating func merged(
-    _ base: Members, _ ours: Members, theirs: Members, at path: [[UInt8]]
+    _ base: Members, _ ours: Members, theirs: Members, operated: Members?, at path: [[UInt8]]
   ) throws(StoreError) -> [UInt8]? {
     var merged = Members()
     for name in theirs.names + ours.names where merged[name] == nil {
-      switch try choice(base[name], ours[name], theirs: theirs[name], at: path + [name]) {
+      let other = operated.map { $0[name] }
+      switch try choice(
+        base[name], ours[name], theirs: theirs[name], operated: other, at: path + [name])
+      {
       case .value(let value): merged[name] = value
       case .conflict: return nil
       }
@@ -68,8 +94,10 @@ struct EntityMerge {
     case conflict
   }
 
+  /// `operated` nil: it is not known what operators make of theirs.
   private mutating func choice(
-    _ base: [UInt8]?, _ ours: [UInt8]?, theirs: [UInt8]?, at path: [[UInt8]]
+    _ base: [UInt8]?, _ ours: [UInt8]?, theirs: [UInt8]?, operated: [UInt8]??,
+    at path: [[UInt8]]
   ) throws(StoreError) -> Choice {
     if let ours, let theirs, let list = try list(base, ours, theirs: theirs, at: path) {
       return .value(list)
@@ -78,16 +106,21 @@ struct EntityMerge {
       guard isCounted, Self.isNumber(ours), try !Self.isSame(ours, base) else {
         return .value(theirs)
       }
+      // Where it has no value, a backend that merges takes the one that it gets.
+      if let operated { return .value(Self.isMissing(base) ? theirs : operated) }
       guard winner != nil else { return .conflict }
       hasLost = true
       return .value(theirs)
     }
-    if try Self.isSame(ours, base) { return .value(theirs) }
+    if try Self.isSame(ours, base) { return .value(operated ?? theirs) }
     let theirs = try isAppended ? MergedList.before(theirs, appended: ours) : theirs
     if try Self.isSame(theirs, base) { return .value(ours) }
-    if let ours, let theirs, let joined = try joined(base, ours, theirs: theirs, at: path) {
+    if let ours, let theirs,
+      let joined = try joined(base, ours, theirs: theirs, operated: operated, at: path)
+    {
       return .value(joined)
     }
+    if let operated { return .value(operated) }
     guard let winner else { return .conflict }
     hasLost = true
     return .value(winner == .ours ? ours : theirs)
@@ -106,15 +139,20 @@ struct EntityMerge {
 
   /// Objects, or lists where a side wins; nil for other values.
   private mutating func joined(
-    _ base: [UInt8]?, _ ours: [UInt8], theirs: [UInt8], at path: [[UInt8]]
+    _ base: [UInt8]?, _ ours: [UInt8], theirs: [UInt8], operated: [UInt8]??, at path: [[UInt8]]
   ) throws(StoreError) -> [UInt8]? {
     if let ours = Members(ours, isObject: true), let theirs = Members(theirs, isObject: true) {
       guard path.count <= Self.maxLevels,
         let base = Members(base ?? Array("{}".utf8), isObject: true)
       else { return nil }
-      return try merged(base, ours, theirs: theirs, at: path)
+      let operated = operated.map { $0.flatMap { Members($0, isObject: true) } ?? Members() }
+      return try merged(base, ours, theirs: theirs, operated: operated, at: path)
     }
     return winner == nil ? nil : try MergedList.joined(base, ours, theirs: theirs)
+  }
+
+  private static func isMissing(_ text: [UInt8]?) -> Bool {
+    text.map { $0.elementsEqual("null".utf8) } ?? true
   }
 
   private static func isNumber(_ text: [UInt8]?) -> Bool {

@@ -119,7 +119,8 @@ extension Push {
         now.write.revision == write.revision
       else { continue }
       if conflict.sent.operators != nil {
-        if let change = try operated(conflict, theirs, now: now.write) {
+        switch try operated(conflict, theirs, now: now) {
+        case .again(let change):
           guard try local.rebase(write, onto: theirs, as: change, replacesUnseen: false) else {
             continue
           }
@@ -127,8 +128,11 @@ extension Push {
             again.append(now.write)
           }
           continue
+        case .done:
+          round.confirmed.append(noted(AcceptedWrite(write, stored: theirs.bytes)))
+          continue
+        default: try local.turnIntoWhole(write.id, in: engine.collection)
         }
-        try local.turnIntoWhole(write.id, in: engine.collection)
       }
       // What was sent before the entity was removed, and arrives after it was saved again, is our own as well.
       let late = try local.tombstone(of: write.id, in: engine.collection)?.sent ?? []
@@ -137,7 +141,7 @@ extension Push {
         format: engine.format, ours: conflict.sent.body, base: base, theirs: theirs,
         tried: now.tried + late.map { .entity($0) },
         isOthers: try isOfOthers(conflict, theirs), isCondition: conflict.sent.condition.isFilter,
-        isCounted: conflict.sent.operators != nil && !conflict.isMerged, rules: call.mergeRules,
+        isCounted: conflict.sent.operators != nil, rules: call.mergeRules,
         mayHaveArrived: !remote.keepsTokens && !conflict.isFirstAttempt,
         isMerged: conflict.isMerged)
       // The condition of what was merged has held.
@@ -191,18 +195,26 @@ extension Push {
   /// What the operators of a write make of what it has met; nil: they do not fit it, or the backend may have them already, and the entity
   /// that they have made meets what is there like any other.
   private func operated(
-    _ conflict: Conflicted, _ theirs: RemoteVersion, now write: PendingWrite
-  ) throws(StoreError) -> RebasedChange? {
+    _ conflict: Conflicted, _ theirs: RemoteVersion, now: PendingDetail
+  ) throws(StoreError) -> ConflictResolver.Verdict? {
     guard let operators = conflict.sent.operators, operators.form == .entity(isFirst: true),
-      !conflict.refusal.followsFailure, !conflict.isMerged, !write.changesOtherData,
+      !conflict.refusal.followsFailure, !now.write.changesOtherData,
       let bytes = theirs.bytes, let json = try? JSONValue(parsing: operators.updates)
     else { return nil }
+    let (updates, operated): (EntityUpdates, [UInt8])
     do throws(QueryError) {
-      let updates = try EntityUpdates(json, engine.format)
-      return .operated(try updates.apply(to: bytes, now: engine.clock()) ?? bytes)
+      updates = try EntityUpdates(json, engine.format)
+      operated = try updates.apply(to: bytes, now: engine.clock()) ?? bytes
     } catch {
       return nil
     }
+    guard conflict.isMerged, let ours = conflict.sent.body else {
+      return .again(.operated(operated))
+    }
+    let left = try EntityMerge.left(
+      of: operated, base: now.base, ours: ours, theirs: bytes, engine.format,
+      call.mergeRules.appending(at: updates.pushedPaths))
+    return left.map { .again(.operated($0)) } ?? .done
   }
 
   /// Whether what a conditional write has met is others' work, though it may look the same: the write was never sent

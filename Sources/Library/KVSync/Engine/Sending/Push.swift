@@ -309,10 +309,10 @@ struct Push {
         if sent.operators?.hasMore ?? false { round.more.append(sent.write) }
         return
       }
+      var refusal = StoreError.conflict(sent.write.id, isGone: false)
+      refusal.followsFailure = accepted.followsFailure
       round.conflicts.append(
-        Conflicted(
-          sent: sent, refusal: .conflict(sent.write.id, isGone: false), theirs: .entity(stored),
-          isMerged: true))
+        Conflicted(sent: sent, refusal: refusal, theirs: .entity(stored), isMerged: true))
     } catch {
       switch error.kind {
       case _ where error.wasCarriedOut:

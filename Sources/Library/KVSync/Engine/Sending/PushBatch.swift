@@ -93,8 +93,10 @@ struct PushBatch {
       var accepted = AcceptedWrite(sent.write, stored: entity)
       accepted.operatorsToken = sent.operators?.token
       return .success(accepted)
-    case .merged(let entity):
-      return .success(AcceptedWrite(sent.write, stored: entity, isMerged: true))
+    case .merged(let entity, let followsFailure):
+      var accepted = AcceptedWrite(sent.write, stored: entity)
+      (accepted.isMerged, accepted.followsFailure) = (true, followsFailure)
+      return .success(accepted)
     case .deleted(0, _) where sent.write.isConditional && sent.condition != .none:
       return .failure(StoreError(.notFound, "There is no entity with this id on the backend."))
     case .deleted(_, let version):
