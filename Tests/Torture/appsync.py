@@ -46,10 +46,10 @@ def options(host: str) -> dict[str, Any]:
 class Api:
     """The stand-in as a process that comes back at the same port, with the same records."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, schema: str = SCHEMA) -> None:
         """Start it."""
         self.schema = directory / "things.graphql"
-        self.schema.write_text(SCHEMA)
+        self.schema.write_text(schema)
         self.data = directory / "things.jsonl"
         self.port = str(hold_port())
         self.start()

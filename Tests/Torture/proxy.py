@@ -23,9 +23,12 @@ PIECE = 4096
 class FaultyProxy(TCPRelay):
     """Passes connections on as their fates are."""
 
-    def __init__(self, target: int, chance: random.Random) -> None:
-        """Start to listen."""
+    def __init__(
+        self, target: int, chance: random.Random, fates: dict[str, int] | None = None
+    ) -> None:
+        """Start to listen. `fates`: how likely each is; None: as usual."""
         self.faults: Counter[str] = Counter()
+        self._fates = FATES if fates is None else fates
         self._chance = chance
         self._healthy = False
         super().__init__(target)
@@ -43,7 +46,7 @@ class FaultyProxy(TCPRelay):
         if self._healthy:
             return "none"
         drawn = self._chance.uniform(0, 100)
-        for fate, share in FATES.items():
+        for fate, share in self._fates.items():
             drawn -= share
             if drawn < 0:
                 self.faults[fate] += 1
