@@ -112,22 +112,23 @@ def work(
         "retries": 2,
         "timeout": 5,
     }
-    failures = 0
-    with kvstore.Client(**options) as client:
-        counters = client.collection(backend.collection)
-        made = 0
-        while made < increments:
-            for _ in range(min(chance.randint(1, backend.longest), increments - made)):
-                operators: dict[str, Any] = {"$inc": {"count": 1}}
-                if backend.has_set and made % 10 == 0:
-                    operators["$addToSet"] = {"marks": f"{number}-{made // 10}"}
-                assert counters.update(only, operators).modified == 1
-                made += 1
-            try:
-                result = counters.push() if chance.random() < 0.7 else counters.sync()
-                failures += len(result.errors)
-            except kvstore.KVError:
-                failures += 1
+    failures = made = 0
+    while made < increments:
+        # Each has connections of its own, and each connection its fate.
+        with kvstore.Client(**options) as client:
+            counters = client.collection(backend.collection)
+            for _ in range(chance.randint(1, 4)):
+                for _ in range(min(chance.randint(1, backend.longest), increments - made)):
+                    operators: dict[str, Any] = {"$inc": {"count": 1}}
+                    if backend.has_set and made % 10 == 0:
+                        operators["$addToSet"] = {"marks": f"{number}-{made // 10}"}
+                    assert counters.update(only, operators).modified == 1
+                    made += 1
+                try:
+                    result = counters.push() if chance.random() < 0.7 else counters.sync()
+                    failures += len(result.errors)
+                except kvstore.KVError:
+                    failures += 1
     return failures
 
 
