@@ -97,6 +97,23 @@ import Testing
     }
   }
 
+  @Test("are sent as such to a server that the client has not spoken with before")
+  func firstContact()
+    throws
+  {
+    let (before, one) = try device("ana")
+    try increment(one)
+    before.close()
+    let portal = try Portal(to: world.url)
+    defer { portal.stop() }
+    let client = try world.client("ana", ["host": .string(portal.url)])
+    defer { client.close() }
+    let store = try client.store("things", type: "sync", nil)
+    #expect(try store.push(.init()) == PushResult(pushed: 1))
+    #expect(portal.requests.map(\.method) == ["GET", "PATCH"])
+    #expect(try remote()["n"] == 1)
+  }
+
   /// Reads the entity from the backend, into what is here.
   private func read(_ store: DataStore) throws {
     var options = Options()

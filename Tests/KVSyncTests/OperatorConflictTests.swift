@@ -2,6 +2,7 @@ import KVBase
 import KVJSON
 import KVQuery
 import KVSync
+import KVTestSupport
 import KVWorlds
 import Testing
 
@@ -106,6 +107,25 @@ import Testing
     scene.fixture.remote.losesAnswer = { _ in false }
     #expect(try push(scene, .automerge) == PushResult(pushed: 1))
     #expect(try scene.both("n") == [2, 2])
+  }
+
+  @Test(
+    "are carried out anew if an attempt was lost before, where the backend would have recognised it",
+    arguments: ConflictStrategy.allCases)
+  func lostAttempt(strategy: ConflictStrategy) throws {
+    let scene = try ConflictScene(["_id": "a", "n": 1])
+    scene.fixture.remote.keepsTokens = true
+    try change(scene, #"{"$inc":{"n":1}}"#)
+    var isFirst = true
+    scene.fixture.remote.refusal = { _ in
+      guard isFirst else { return nil }
+      isFirst = false
+      try? scene.there(["_id": "a", "n": 2])
+      return ScriptedRemote.error(.network)
+    }
+    let call = Call(retry: Retry(limit: 1, clock: FakeRetryClock()), conflicts: strategy)
+    #expect(try scene.fixture.engine.push(call) == PushResult(pushed: 1))
+    #expect(try scene.both("n") == [3, 3])
   }
 
   @Test("whose answer was lost have their effect once") func lostAnswer() throws {

@@ -152,6 +152,7 @@ final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
 
   /// Whether it keeps the conditions of writes.
   var keepsConditions = true
+  var keepsTokens = false
 
   /// Whether it merges updates of other versions, as AppSync does, instead of refusing them: it keeps each value that it has, and
   /// appends lists.

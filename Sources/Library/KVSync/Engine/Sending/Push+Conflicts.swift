@@ -198,7 +198,7 @@ extension Push {
     _ conflict: Conflicted, _ theirs: RemoteVersion, now: PendingDetail
   ) throws(StoreError) -> ConflictResolver.Verdict? {
     guard let operators = conflict.sent.operators, operators.form == .entity(isFirst: true),
-      !conflict.refusal.followsFailure, !now.write.changesOtherData,
+      !conflict.refusal.followsFailure || recognisesRepeats, !now.write.changesOtherData,
       let bytes = theirs.bytes, let json = try? JSONValue(parsing: operators.updates)
     else { return nil }
     let (updates, operated): (EntityUpdates, [UInt8])

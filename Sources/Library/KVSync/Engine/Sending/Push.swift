@@ -20,6 +20,8 @@ struct Push {
   private var indices: [RecordID: Int] = [:]
   private var tried = 0
   private var reachability: Reachability
+  /// Whether the backend was known to recognise repeated writes when it was last sent some.
+  private(set) var recognisesRepeats = false
   /// The entities of this page whose batch was refused as a whole.
   private var alone: Set<RecordID> = []
   /// Why the rest is not worth trying.
@@ -131,10 +133,24 @@ struct Push {
     _ outgoing: [OutgoingWrite], isLast: Bool = false
   ) throws(StoreError) -> [PendingWrite] {
     for sent in outgoing { overwriting[RecordID(sent.write.id)] = sent.replaced }
-    let (ready, conflicts) = try conditioned(outgoing, isLast: isLast)
+    var (ready, conflicts) = try conditioned(outgoing, isLast: isLast)
+    let later = try takeOperators(from: &ready)
     let batches = PushBatch.batches(
       of: ready.map { $0.resending(engine.format) }, remote.limits, alone: alone)
-    return try settle(conflicts) + send(batches)
+    return try settle(conflicts) + later + send(batches)
+  }
+
+  /// Takes out the entities that operators have made, if what was read first has told that the backend carries out operators: sent
+  /// as such, they need no answer to have their effect once. Gives the writes to send again.
+  private func takeOperators(
+    from ready: inout [OutgoingWrite]
+  ) throws(StoreError) -> [PendingWrite] {
+    guard remote.carriesOutOperators(in: engine.collection) else { return [] }
+    let made = ready.filter { $0.operators?.form == .entity(isFirst: true) }
+    guard !made.isEmpty else { return [] }
+    ready.removeAll { $0.operators?.form == .entity(isFirst: true) }
+    for sent in made { try local.reopenOperators(sent.write, token: sent.token) }
+    return try left(of: made.map(\.write))
   }
 
   /// Entities that were changed after the page was read are sent as they are now; those that are damaged have failed.
@@ -171,6 +187,7 @@ struct Push {
   /// Sends requests, writes down what came of them, and gives what is to be sent again.
   private mutating func send(_ batches: [PushBatch]) throws(StoreError) -> [PendingWrite] {
     guard !batches.isEmpty else { return [] }
+    recognisesRepeats = remote.keepsTokens
     // Stopping must not cancel the caller's other work.
     let stop = Cancellation()
     var sending = call.sending(batches.lazy.flatMap(\.writes))
