@@ -128,6 +128,20 @@ import Testing
     #expect(try scene.both("n") == [3, 3])
   }
 
+  @Test(
+    "are carried out anew after a push that could not even read",
+    arguments: ConflictStrategy.allCases)
+  func failedRead(strategy: ConflictStrategy) throws {
+    let scene = try ConflictScene(["_id": "a", "n": 1], keepsConditions: false)
+    try change(scene, #"{"$inc":{"n":1}}"#)
+    scene.fixture.remote.readError = ScriptedRemote.error(.network)
+    #expect(throws: StoreError.self) { try push(scene, strategy) }
+    scene.fixture.remote.readError = nil
+    try scene.there(["_id": "a", "n": 2])
+    #expect(try push(scene, strategy) == PushResult(pushed: 1))
+    #expect(try scene.both("n") == [3, 3])
+  }
+
   @Test("whose answer was lost have their effect once") func lostAnswer() throws {
     let scene = try ConflictScene(["_id": "a", "n": 1])
     try change(scene, #"{"$inc":{"n":1}}"#)

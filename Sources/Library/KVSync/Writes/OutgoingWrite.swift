@@ -21,6 +21,9 @@ package struct OutgoingWrite: Sendable, Equatable {
   /// The operators that the backend gets in place of the body.
   var carriedOut: OutgoingOperators? { operators?.form == .operators ? operators : nil }
 
+  /// Whether it is the entity that operators have made, and no request can have brought the backend any of them.
+  var isFirstOfOperators: Bool { operators?.form == .entity(isFirst: true) }
+
   /// By which the backend recognises the write when it is sent again.
   var token: String { operators?.token ?? Self.token(of: write.revision) }
 

@@ -197,7 +197,7 @@ extension Push {
   private func operated(
     _ conflict: Conflicted, _ theirs: RemoteVersion, now: PendingDetail
   ) throws(StoreError) -> ConflictResolver.Verdict? {
-    guard let operators = conflict.sent.operators, operators.form == .entity(isFirst: true),
+    guard let operators = conflict.sent.operators, conflict.sent.isFirstOfOperators,
       !conflict.refusal.followsFailure || recognisesRepeats, !now.write.changesOtherData,
       let bytes = theirs.bytes, let json = try? JSONValue(parsing: operators.updates)
     else { return nil }

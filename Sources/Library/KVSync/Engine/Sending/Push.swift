@@ -133,7 +133,17 @@ struct Push {
     _ outgoing: [OutgoingWrite], isLast: Bool = false
   ) throws(StoreError) -> [PendingWrite] {
     for sent in outgoing { overwriting[RecordID(sent.write.id)] = sent.replaced }
-    var (ready, conflicts) = try conditioned(outgoing, isLast: isLast)
+    var ready: [OutgoingWrite]
+    let conflicts: [Conflicted]
+    do throws(StoreError) {
+      (ready, conflicts) = try conditioned(outgoing, isLast: isLast)
+    } catch {
+      // Nothing was sent: no request has brought the backend any of these operators.
+      for sent in outgoing.filter(\.isFirstOfOperators) {
+        try local.reopenOperators(sent.write, token: sent.token)
+      }
+      throw error
+    }
     let later = try takeOperators(from: &ready)
     let batches = PushBatch.batches(
       of: ready.map { $0.resending(engine.format) }, remote.limits, alone: alone)
@@ -146,9 +156,9 @@ struct Push {
     from ready: inout [OutgoingWrite]
   ) throws(StoreError) -> [PendingWrite] {
     guard remote.carriesOutOperators(in: engine.collection) else { return [] }
-    let made = ready.filter { $0.operators?.form == .entity(isFirst: true) }
+    let made = ready.filter(\.isFirstOfOperators)
     guard !made.isEmpty else { return [] }
-    ready.removeAll { $0.operators?.form == .entity(isFirst: true) }
+    ready.removeAll(where: \.isFirstOfOperators)
     for sent in made { try local.reopenOperators(sent.write, token: sent.token) }
     return try left(of: made.map(\.write))
   }
