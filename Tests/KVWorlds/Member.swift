@@ -55,7 +55,7 @@ final class Member {
   private(set) var replaced: [(id: String, here: JSONObject?)] = []
   /// The entities that it has decided about.
   private(set) var decided: Set<String> = []
-  /// The entities whose changes its handler of conflicts has given up.
+  /// The entities of which its handler of conflicts has given up a version, its own or the other one.
   let handlerGaveUp = Monitor<Set<String>>([])
   /// What the handler of conflicts answers.
   private let answers: Monitor<Seed>
@@ -123,7 +123,7 @@ final class Member {
       ledger.tell(conflict.id, conflict.remote)
       let answer = answers.withLock({ $0.next() }) % 5
       trace(conflict.id, "is a conflict, which a handler answers with \(answer)")
-      if 1...3 ~= answer { handlerGaveUp.withLock { _ = $0.insert(conflict.id) } }
+      if 0...3 ~= answer { handlerGaveUp.withLock { _ = $0.insert(conflict.id) } }
       switch answer {
       case 0: return .keep
       case 1: return .take

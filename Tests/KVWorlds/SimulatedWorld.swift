@@ -214,10 +214,12 @@ package final class SimulatedWorld {
       for (id, states) in member.acknowledged {
         let found = expected[id]?["value"] ?? .null
         // What was deleted may be there again: who reads only what an expression selects does not see it, and another client may send
-        // a later version again than the one that was known to be deleted. A change of what was lost is a conflict for the handler.
+        // a later version again than the one that was known to be deleted. A change of what was lost is a conflict for the handlers,
+        // also of who sends a version again that was lost.
         let isKnown =
           !restores.isEmpty
-          && (states.contains(.null) || member.handlerGaveUp.withLock { $0.contains(id) })
+          && (states.contains(.null)
+            || members.contains { $0.handlerGaveUp.withLock { $0.contains(id) } })
         require(
           states.contains(found) || isKnown,
           "lost: \(id) acknowledged \(states.map(\.text)), found \(found.text)")
