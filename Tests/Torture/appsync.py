@@ -46,7 +46,7 @@ def options(host: str) -> dict[str, Any]:
 class Api:
     """The stand-in as a process that comes back at the same port, with the same records."""
 
-    def __init__(self, directory: Path, schema: str = SCHEMA) -> None:
+    def __init__(self, directory: Path, schema: str) -> None:
         """Start it."""
         self.schema = directory / "things.graphql"
         self.schema.write_text(schema)
@@ -69,10 +69,10 @@ class Api:
 
 
 @contextmanager
-def api(directory: Path, _: random.Random) -> Iterator[Service]:
+def api(directory: Path, _: random.Random, schema: str = SCHEMA) -> Iterator[Service]:
     """Give an API of its own."""
     (directory / "api").mkdir()
-    service = Api(directory / "api")
+    service = Api(directory / "api", schema)
     try:
         yield service
     finally:

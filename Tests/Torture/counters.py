@@ -20,21 +20,22 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 # First: it finds the binding and the server.
-from torture import APP_KEY, APP_SECRET
+import torture  # noqa: F401
 
 # isort: split
 import kvstore
-from appsync import Api
+from appsync import api
 from appsync import options as api_options
-from faults import KINVEY, Service
-from kvstored import Server
+from faults import KINVEY, Service, one_server
 from proxy import FATES, FaultyProxy
 
 DEVICES = 5
@@ -48,139 +49,127 @@ type Counter @model {
 """
 
 
-class Kinvey:
-    """kvstored."""
+@dataclass(frozen=True)
+class Kind:
+    """What the devices add to, and where it is."""
 
-    collection, key = "counters", "_id"
-    fates: ClassVar = FATES
-    has_set = True
+    serving: Callable[[Path, random.Random], AbstractContextManager[Service]]
+    #: The options of a client, by the address.
+    options: Callable[[str], dict[str, Any]]
+    collection: str
+    key: str
+    #: What all add to.
+    entity: dict[str, Any]
     #: Increments between two pushes, at most.
-    longest = 10
+    longest: int
+    fates: dict[str, int]
+    #: Whether it has a set, which all add to as well.
+    has_set: bool = False
+    #: Whether it has accounts, and may be killed: an API that is has not answered what it has done.
+    is_kvstored: bool = False
+
+
+KVSTORED = Kind(
+    one_server,
+    KINVEY.options,
+    "counters",
+    "_id",
+    {"_id": "shared", "count": 0, "marks": [], "_acl": {"gr": True, "gw": True}},
+    longest=10,
+    fates=FATES,
+    has_set=True,
+    is_kvstored=True,
+)
+APPSYNC = Kind(
+    partial(api, schema=API_SCHEMA),
+    lambda host: api_options(host) | {"schema": API_SCHEMA},
+    "Counter",
+    "id",
+    {"id": "shared", "count": 0},
+    longest=40,
+    fates={fate: share for fate, share in FATES.items() if fate not in {"cut answer", "reset"}},
+)
+
+
+@dataclass(frozen=True)
+class Device:
+    """One of those that add."""
+
+    kind: Kind
+    directory: Path
+    number: int
 
     @contextmanager
-    def serve(self, directory: Path) -> Iterator[Service]:
-        """Give a server of its own."""
-        with Server(directory / "server", f"{APP_KEY}:{APP_SECRET}") as server:
-            yield server
+    def open(
+        self, host: str, **options: Any
+    ) -> Iterator[tuple[kvstore.Client, kvstore.Collection]]:
+        """Give a client with this device's data, and its collection."""
+        data = str(self.directory / str(self.number))
+        with kvstore.Client(
+            **self.kind.options(host) | {"data_directory": data} | options
+        ) as client:
+            yield client, client.collection(self.kind.collection)
 
-    def options(self, host: str) -> dict[str, Any]:
-        """Give the options of a client."""
-        return KINVEY.options(host)
+    def work(self, host: str, increments: int, seed: int) -> int:
+        """Increase the counter; give how many pushes failed."""
+        chance = random.Random(seed)
+        failures = made = 0
+        while made < increments:
+            # Each has connections of its own, and each connection its fate.
+            with self.open(host, retries=2, timeout=5) as (_, counters):
+                for _ in range(chance.randint(1, 4)):
+                    for _ in range(min(chance.randint(1, self.kind.longest), increments - made)):
+                        self.add(counters, made)
+                        made += 1
+                    try:
+                        result = counters.push() if chance.random() < 0.7 else counters.sync()
+                        failures += len(result.errors)
+                    except kvstore.KVError:
+                        failures += 1
+        return failures
 
-    def entity(self) -> dict[str, Any]:
-        """Give what all add to, which all may write."""
-        return {"_id": "shared", "count": 0, "marks": [], "_acl": {"gr": True, "gw": True}}
+    def add(self, counters: kvstore.Collection, made: int) -> None:
+        """Increase the counter once more, here."""
+        operators: dict[str, Any] = {"$inc": {"count": 1}}
+        if self.kind.has_set and made % 10 == 0:
+            operators["$addToSet"] = {"marks": f"{self.number}-{made // 10}"}
+        assert counters.update({self.kind.key: "shared"}, operators).modified == 1
 
-
-class AppSync:
-    """A GraphQL API."""
-
-    collection, key = "Counter", "id"
-    fates: ClassVar = {
-        fate: share for fate, share in FATES.items() if fate not in {"cut answer", "reset"}
-    }
-    has_set = False
-    longest = 40
-
-    @contextmanager
-    def serve(self, directory: Path) -> Iterator[Service]:
-        """Give an API of its own."""
-        (directory / "api").mkdir()
-        api = Api(directory / "api", API_SCHEMA)
-        try:
-            yield api
-        finally:
-            api.kill()
-
-    def options(self, host: str) -> dict[str, Any]:
-        """Give the options of a client."""
-        return api_options(host) | {"schema": API_SCHEMA}
-
-    def entity(self) -> dict[str, Any]:
-        """Give what all add to."""
-        return {"id": "shared", "count": 0}
-
-
-def work(
-    backend: Kinvey | AppSync, directory: Path, host: str, number: int, increments: int, seed: int
-) -> int:
-    """Increase the counter on one device; give how many pushes failed."""
-    chance = random.Random(seed)
-    only = {backend.key: "shared"}
-    options = backend.options(host) | {
-        "data_directory": str(directory / str(number)),
-        "retries": 2,
-        "timeout": 5,
-    }
-    failures = made = 0
-    while made < increments:
-        # Each has connections of its own, and each connection its fate.
-        with kvstore.Client(**options) as client:
-            counters = client.collection(backend.collection)
-            for _ in range(chance.randint(1, 4)):
-                for _ in range(min(chance.randint(1, backend.longest), increments - made)):
-                    operators: dict[str, Any] = {"$inc": {"count": 1}}
-                    if backend.has_set and made % 10 == 0:
-                        operators["$addToSet"] = {"marks": f"{number}-{made // 10}"}
-                    assert counters.update(only, operators).modified == 1
-                    made += 1
-                try:
-                    result = counters.push() if chance.random() < 0.7 else counters.sync()
-                    failures += len(result.errors)
-                except kvstore.KVError:
-                    failures += 1
-    return failures
-
-
-def finish(backend: Kinvey | AppSync, directory: Path, host: str) -> list[Any]:
-    """Push what is left; give what stays in the queues."""
-    left = []
-    for number in range(DEVICES):
-        options = backend.options(host) | {"data_directory": str(directory / str(number))}
-        with kvstore.Client(**options) as client:
-            counters = client.collection(backend.collection)
+    def finish(self, host: str) -> list[Any]:
+        """Push what is left; give what stays in the queue."""
+        with self.open(host) as (_, counters):
             counters.sync(timeout=60)
-            left += list(counters.pending)
-    return left
+            return list(counters.pending)
 
 
-def play(backend: Kinvey | AppSync, increments: int, seed: int, directory: Path) -> list[str]:
+def play(kind: Kind, increments: int, seed: int, directory: Path) -> list[str]:
     """Let all work; give what is wrong at the end."""
     chance = random.Random(seed)
-    with backend.serve(directory) as server:
+    devices = [Device(kind, directory, number) for number in range(DEVICES)]
+    with kind.serving(directory, chance) as server:
         port = int(server.host.rpartition(":")[2])
-        proxy = FaultyProxy(port, random.Random(seed + 1), backend.fates)
+        proxy = FaultyProxy(port, random.Random(seed + 1), kind.fates)
         try:
-            for number in range(DEVICES):
-                options = backend.options(server.host)
-                with kvstore.Client(
-                    **options | {"data_directory": str(directory / str(number))}
-                ) as client:
-                    if isinstance(backend, Kinvey):
-                        client.signup(f"user-{number}", "a password")
-                    counters = client.collection(backend.collection)
-                    if number == 0:
-                        counters.save(backend.entity())
+            for device in devices:
+                with device.open(server.host) as (client, counters):
+                    if kind.is_kvstored:
+                        client.signup(f"user-{device.number}", "a password")
+                    if device.number == 0:
+                        counters.save(kind.entity)
                     counters.sync()
             with ThreadPoolExecutor(DEVICES) as pool:
-                jobs: list[Future[int]] = [
-                    pool.submit(work, backend, directory, proxy.host, number, increments, seed)
-                    for number in range(DEVICES)
+                jobs = [
+                    pool.submit(device.work, proxy.host, increments, seed) for device in devices
                 ]
                 kills = 0
-                while not all(job.done() for job in jobs):
-                    time.sleep(chance.uniform(0, KILLS))
-                    # An API that is killed has not answered what it has carried out.
-                    if isinstance(backend, Kinvey):
-                        server.kill()
-                        server.start()
-                        kills += 1
+                while kind.is_kvstored and wait(jobs, chance.uniform(0, KILLS)).not_done:
+                    server.kill()
+                    server.start()
+                    kills += 1
                 failures = sum(job.result() for job in jobs)
-            left = finish(backend, directory, server.host)
-            with kvstore.Client(
-                **backend.options(server.host) | {"data_directory": str(directory / "0")}
-            ) as client:
-                found = client.collection(backend.collection, "network").find_by_id("shared")
+            left = [write for device in devices for write in device.finish(server.host)]
+            with devices[0].open(server.host) as (client, _):
+                found = client.collection(kind.collection, "network").find_by_id("shared")
         finally:
             proxy.close()
     print(f"{kills} kills, faults {dict(proxy.faults)}, {failures} failures", flush=True)
@@ -190,7 +179,7 @@ def play(backend: Kinvey | AppSync, increments: int, seed: int, directory: Path)
     problems = [f"left: {write}" for write in left]
     if found["count"] != DEVICES * increments:
         problems.append(f"counted {found['count']}, not {DEVICES * increments}")
-    if backend.has_set and sorted(found["marks"]) != wanted:
+    if kind.has_set and sorted(found["marks"]) != wanted:
         problems.append(f"the set has {json.dumps(found['marks'])[:2000]}")
     return problems
 
@@ -198,12 +187,12 @@ def play(backend: Kinvey | AppSync, increments: int, seed: int, directory: Path)
 def main(arguments: list[str]) -> int:
     """Give 0 if nothing is wrong."""
     increments = int(arguments[0]) if arguments else 1000
-    backend = AppSync() if arguments[1:] == ["appsync"] else Kinvey()
+    kind = APPSYNC if arguments[1:] == ["appsync"] else KVSTORED
     seed = int(os.environ.get("TORTURE_SEED", time.time_ns() % 1_000_000))
     print(f"TORTURE_SEED={seed}", flush=True)
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="kvstore-counters-") as directory:
-        problems = play(backend, increments, seed, Path(directory))
+        problems = play(kind, increments, seed, Path(directory))
     for problem in problems:
         print(f"not ok: {problem}")
     print(f"{DEVICES} devices, {increments} increments each, {time.monotonic() - begin:.1f} s")
