@@ -139,9 +139,7 @@ struct Push {
       (ready, conflicts) = try conditioned(outgoing, isLast: isLast)
     } catch {
       // Nothing was sent: no request has brought the backend any of these operators.
-      for sent in outgoing.filter(\.isFirstOfOperators) {
-        try local.reopenOperators(sent.write, token: sent.token)
-      }
+      try reopenOperators(of: outgoing.filter(\.isFirstOfOperators))
       throw error
     }
     let later = try takeOperators(from: &ready)
@@ -159,8 +157,13 @@ struct Push {
     let made = ready.filter(\.isFirstOfOperators)
     guard !made.isEmpty else { return [] }
     ready.removeAll(where: \.isFirstOfOperators)
-    for sent in made { try local.reopenOperators(sent.write, token: sent.token) }
+    try reopenOperators(of: made)
     return try left(of: made.map(\.write))
+  }
+
+  /// Has operators that have surely not been carried out be sent in another form.
+  private func reopenOperators(of writes: [OutgoingWrite]) throws(StoreError) {
+    for sent in writes { try local.reopenOperators(sent.write, token: sent.token) }
   }
 
   /// Entities that were changed after the page was read are sent as they are now; those that are damaged have failed.
@@ -233,9 +236,7 @@ struct Push {
 
   /// One transaction for all that the backend accepted and one for all that it refused.
   mutating func write(_ round: Round) throws(StoreError) {
-    for sent in round.refusedOperators {
-      try local.reopenOperators(sent.write, token: sent.token)
-    }
+    try reopenOperators(of: round.refusedOperators)
     if !round.confirmed.isEmpty { try settle(round.confirmed) }
     if !round.gone.isEmpty { try settle(gone: try withoutMore(round.gone).map(\.write)) }
     guard !round.failed.isEmpty else { return }
