@@ -55,8 +55,10 @@ final class Member {
   private(set) var replaced: [(id: String, here: JSONObject?)] = []
   /// The entities that it has decided about.
   private(set) var decided: Set<String> = []
-  /// The entities of which its handler of conflicts has given up a version, its own or the other one.
+  /// The entities whose changes its handler of conflicts has given up.
   let handlerGaveUp = Monitor<Set<String>>([])
+  /// The entities of which it has replaced or deleted what the backend had.
+  let handlerReplaced = Monitor<Set<String>>([])
   /// What the handler of conflicts answers.
   private let answers: Monitor<Seed>
 
@@ -119,11 +121,12 @@ final class Member {
   }
 
   private var handler: ConflictHandler {
-    { [answers, ledger, handlerGaveUp] conflict, _ in
+    { [answers, ledger, handlerGaveUp, handlerReplaced] conflict, _ in
       ledger.tell(conflict.id, conflict.remote)
       let answer = answers.withLock({ $0.next() }) % 5
       trace(conflict.id, "is a conflict, which a handler answers with \(answer)")
-      if 0...3 ~= answer { handlerGaveUp.withLock { _ = $0.insert(conflict.id) } }
+      if 1...3 ~= answer { handlerGaveUp.withLock { _ = $0.insert(conflict.id) } }
+      if answer == 0 || answer == 3 { handlerReplaced.withLock { _ = $0.insert(conflict.id) } }
       switch answer {
       case 0: return .keep
       case 1: return .take

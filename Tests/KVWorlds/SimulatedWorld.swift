@@ -218,8 +218,8 @@ package final class SimulatedWorld {
         // also of who sends a version again that was lost.
         let isKnown =
           !restores.isEmpty
-          && (states.contains(.null)
-            || members.contains { $0.handlerGaveUp.withLock { $0.contains(id) } })
+          && (states.contains(.null) || member.handlerGaveUp.withLock { $0.contains(id) }
+            || members.contains { $0.handlerReplaced.withLock { $0.contains(id) } })
         require(
           states.contains(found) || isKnown,
           "lost: \(id) acknowledged \(states.map(\.text)), found \(found.text)")
@@ -248,30 +248,34 @@ package final class SimulatedWorld {
   /// replaced it, decided about it, or knows that it is kept.
   private func isKnown(_ lost: Lost) -> Bool {
     let marks = WriteLedger.marks(in: lost.entity)
-    func had(_ marks: Set<WriteLedger.Mark>, _ entity: JSONObject?) -> Bool {
+    func hasAll(_ entity: JSONObject?) -> Bool {
       entity != nil && marks.isSubset(of: WriteLedger.marks(in: entity))
     }
-    func hasAll(_ entity: JSONObject?) -> Bool { had(marks, entity) }
-    // What was made between two restores, and is sent again, looks like a later version.
-    if let first = restores.first, let second = restores.dropFirst().first, lost.since == first,
-      backend.history[first..<second].contains(where: { $0.id == lost.id && $0.user != nil })
+    func isBack(_ entity: JSONObject?, since moment: Int) -> Bool {
+      let marks = WriteLedger.marks(in: entity)
+      return entity != nil
+        && backend.history[moment...].contains { change in
+          change.id == lost.id && change.after != nil
+            && marks.isSubset(of: WriteLedger.marks(in: change.after))
+        }
+    }
+    if isBack(lost.entity, since: lost.since) { return true }
+    func changes(in part: ArraySlice<WorldChange>) -> [WorldChange] {
+      part.filter { $0.id == lost.id && $0.user != nil }
+    }
+    // Whoever had a later version sends that again.
+    let before = changes(in: backend.history[..<lost.since])
+    if let last = before.lastIndex(where: { hasAll($0.after) }),
+      before[(last + 1)...].contains(where: { isBack($0.after, since: lost.since) })
     {
       return true
     }
-    // Whoever had a later version sends that again.
-    let changes = backend.history[..<lost.since].filter { $0.id == lost.id && $0.user != nil }
-    if let last = changes.lastIndex(where: { hasAll($0.after) }) {
-      for later in changes[(last + 1)...] {
-        guard let after = later.after else { continue }
-        let marks = WriteLedger.marks(in: after)
-        if backend.history[lost.since...].contains(where: {
-          $0.id == lost.id && had(marks, $0.after)
-        }) {
-          return true
-        }
-      }
-    }
-    if backend.history[lost.since...].contains(where: { $0.id == lost.id && hasAll($0.after) }) {
+    // What was made between two restores, and is sent again, looks like a later version.
+    if restores.count == 2, lost.since == restores[0],
+      changes(in: backend.history[restores[0]..<restores[1]]).contains(where: {
+        isBack($0.after, since: restores[1])
+      })
+    {
       return true
     }
     return members.contains { member in
