@@ -167,11 +167,7 @@ final class ScriptedRemote: IDPagedRemote, @unchecked Sendable {
       let former = try Self.object(base) ?? JSONObject()
       for member in try Self.object(body)?.members ?? []
       where !["_id", "_kmd", "_acl"].contains(member.name) && member.value != former[member.name] {
-        switch (stored[member.name], member.value) {
-        case (nil, let value): stored[member.name] = value
-        case (.array(let old)?, .array(let new)): stored[member.name] = .array(old + new)
-        default: break
-        }
+        stored.automerge(member)
       }
       return .merged(try backend.replace(JSONValue.object(stored).bytes, id, by: user))
     }

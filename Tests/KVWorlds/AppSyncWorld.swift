@@ -1,6 +1,6 @@
 import KVAppSync
 import KVBase
-import KVJSON
+package import KVJSON
 import KVModels
 import KVSync
 import KVTestSupport
@@ -184,7 +184,7 @@ final class AppSyncWorld: WorldBackend, @unchecked Sendable {
       guard merges, name == "update", !stored.isDeleted else {
         throw Refusal(type: "ConflictUnhandled", data: item(stored))
       }
-      for change in changes { Self.merge(change, into: &next.members) }
+      for change in changes { next.members.automerge(change) }
     } else {
       for change in changes {
         next.members[change.name] = change.value.isNull ? nil : change.value
@@ -218,15 +218,6 @@ final class AppSyncWorld: WorldBackend, @unchecked Sendable {
     written += 1
     deltas.append((written, row))
     return row
-  }
-
-  private static func merge(_ change: JSONObject.Member, into members: inout JSONObject) {
-    switch (members[change.name] ?? .null, change.value) {
-    case (.null, .null): break
-    case (.null, let value): members[change.name] = value
-    case (.array(let old), .array(let new)): members[change.name] = .array(old + new)
-    default: break
-    }
   }
 
   // MARK: Reading
@@ -287,6 +278,18 @@ final class AppSyncWorld: WorldBackend, @unchecked Sendable {
         default: return false
         }
       } ?? false
+    }
+  }
+}
+
+extension JSONObject {
+  /// What Automerge makes of a member that is sent in another version: a value that is there stays, and a list is appended to it.
+  package mutating func automerge(_ change: Member) {
+    switch (self[change.name] ?? .null, change.value) {
+    case (.null, .null): break
+    case (.null, let value): self[change.name] = value
+    case (.array(let old), .array(let new)): self[change.name] = .array(old + new)
+    default: break
     }
   }
 }
