@@ -72,6 +72,31 @@ import Testing
     }
   }
 
+  @Test("while the first page is written leaves it to the rollback journal to put that right")
+  func tearsTheFirstPage() throws {
+    let original = TemporaryDirectory(inMemory: true)
+    let recorder = try record(in: original, isEncrypted: false, .full)
+    let path = directory.file("data.kvs")
+    var random = Seed()
+    var torn = 0
+    for step in 0...recorder.stepCount {
+      let (files, _) = recorder.files(after: step, .kept, &random)
+      // A journal counts from the moment when its first bytes are written.
+      guard let journal = files["data.kvs-journal"], journal.first ?? 0 != 0,
+        var page = files["data.kvs"], page.count >= 512
+      else { continue }
+      page.replaceSubrange(0..<512, with: [UInt8](repeating: 0x5a, count: 512))
+      write(page, to: path)
+      write(journal, to: path + "-journal")
+      let database = try open(path)
+      #expect(try database.text("PRAGMA integrity_check") == "ok", "step \(step)")
+      database.close()
+      for name in names(in: directory.path) { TemporaryDirectory.remove(directory.file(name)) }
+      torn += 1
+    }
+    #expect(torn > 1)
+  }
+
   @Test(
     "leaves an intact database, with all that was acknowledged for good",
     arguments: [(true, true), (true, false), (false, true)])

@@ -115,8 +115,10 @@ enum DatabaseFile {
     return !hasLog(path)
   }
 
-  /// Whether a file's log has something.
-  private static func hasLog(_ path: String) -> Bool { size(of: path + "-wal") ?? 0 > 0 }
+  /// Whether a file has a log or a rollback journal with something in it, from which SQLite may still have to put the file right.
+  private static func hasLog(_ path: String) -> Bool {
+    ["-wal", "-journal"].contains { size(of: path + $0) ?? 0 > 0 }
+  }
 
   /// What a file's first bytes say.
   enum Header: Equatable {
@@ -124,7 +126,7 @@ enum DatabaseFile {
     case empty
     /// A database of this program, of that schema version.
     case ours(version: Int32)
-    /// A database whose first page is only in the log, or nowhere: the power failed while it was written.
+    /// A database whose first page is only in the log or the journal, or nowhere: the power failed while it was written.
     case unreadable
   }
 
