@@ -752,6 +752,69 @@ import Testing
     #expect(try here(store) == expected)
   }
 
+  @Test(
+    "goes back twice, and another device sends an older version again each time: the later one that was lost first, or waits, replaces it",
+    arguments: [false, true])
+  func olderIsSentAgainTwice(isPending: Bool) throws {
+    let resend: JSONObject = ["onBackendReset": "resend", "conflicts": "serverWins"]
+    let (first, store) = try device("a", resend)
+    let (second, other) = try device("b", resend)
+    defer {
+      first.close()
+      second.close()
+    }
+    try world.copy()
+    try put("one", 1, in: store)
+    _ = try store.push(DataStore.Run())
+    _ = try other.pull(Query(), DataStore.Run())
+    try put("one", 2, in: store)
+    if !isPending { _ = try store.push(DataStore.Run()) }
+    for _ in 0..<2 {
+      try world.putBack()
+      _ = try other.pull(Query(), DataStore.Run())
+      _ = try other.push(DataStore.Run())
+      #expect(try there() == ["one": 1])
+    }
+    if !isPending { _ = try store.pull(Query(), DataStore.Run()) }
+    #expect(try states(store) == ["one": "update waiting"])
+    _ = try store.push(DataStore.Run())
+    #expect(try there() == ["one": 2])
+    _ = try other.pull(Query(), DataStore.Run())
+    #expect(try here(other) == ["one": 2])
+  }
+
+  @Test(
+    "goes back twice, and another device sends a version again in between: what this device deleted stays deleted"
+  )
+  func deletedAfterBeingSentAgain() throws {
+    let resend: JSONObject = ["onBackendReset": "resend"]
+    let (first, store) = try device("a", resend)
+    let (second, other) = try device("b", resend)
+    defer {
+      first.close()
+      second.close()
+    }
+    try world.copy()
+    try put("one", 1, in: store)
+    _ = try store.push(DataStore.Run())
+    _ = try other.pull(Query(), DataStore.Run())
+    try world.putBack()
+    _ = try other.pull(Query(), DataStore.Run())
+    _ = try other.push(DataStore.Run())
+    _ = try store.pull(Query(), DataStore.Run())
+    _ = try store.remove(id: "one", DataStore.Run())
+    _ = try store.push(DataStore.Run())
+    try world.putBack()
+    _ = try other.pull(Query(), DataStore.Run())
+    _ = try other.push(DataStore.Run())
+    _ = try store.pull(Query(), DataStore.Run())
+    #expect(try here(store) == [:])
+    _ = try store.push(DataStore.Run())
+    #expect(try there() == [:])
+    _ = try other.pull(Query(), DataStore.Run())
+    #expect(try here(other) == [:])
+  }
+
   @Test("has a newer version by now, which was made of the older one: what was lost is kept")
   func changedSince() throws {
     let (first, store) = try device("a")

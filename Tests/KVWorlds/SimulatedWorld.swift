@@ -270,10 +270,10 @@ package final class SimulatedWorld {
     {
       return true
     }
-    // What was made between two restores, and is sent again, looks like a later version.
+    // What was made between two restores, and is sent again, looks like a later version; not what was only sent again.
     if restores.count == 2, lost.since == restores[0],
       changes(in: backend.history[restores[0]..<restores[1]]).contains(where: {
-        isBack($0.after, since: restores[1])
+        $0.after?["_kmd"]?["resent"] == nil && isBack($0.after, since: restores[1])
       })
     {
       return true

@@ -162,17 +162,18 @@ struct LostVersions {
     _ id: String, _ ours: Confirmed, meeting theirs: RemoteVersion, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let format = change.table.format
+    let original = format.originalVersion(of: ours.body) ?? ours.version
     guard let bytes = theirs.bytes, let remote = format.version(of: bytes) else {
       guard ours.isOfOtherData, isAfterCopy(ours.version) != false else { return false }
       return try keep(
-        LostVersion(id: id, version: ours.version, remoteVersion: nil), theirs,
+        LostVersion(id: id, version: original, remoteVersion: nil), theirs,
         asks: try isOfOthers(ours.body, on: db), on: db)
     }
     guard remote != ours.version else { return false }
-    let lost = LostVersion(id: id, version: ours.version, remoteVersion: remote)
+    let lost = LostVersion(id: id, version: original, remoteVersion: remote)
     let isOfLostTime = ours.isOfOtherData && isAfterCopy(ours.version) == true
     if isOfLostTime, let resent = format.resent(of: bytes) {
-      guard format.isOlder(resent, than: ours.version) else { return false }
+      guard format.isOlder(resent, than: original) else { return false }
       return try keep(lost, theirs, asks: false, on: db)
     }
     let isOlder = format.isOlder(remote, than: ours.version)
@@ -234,7 +235,7 @@ struct LostVersions {
     guard let theirs, let version = format.version(of: ours) else { return }
     let isSettled =
       if let resent = format.resent(of: bytes) {
-        !format.isOlder(resent, than: version)
+        !format.isOlder(resent, than: format.originalVersion(of: ours) ?? version)
       } else {
         theirs == version || format.isOlder(version, than: theirs) && !isOfOtherData
           || haveSameContent(bytes, ours, in: format)

@@ -101,8 +101,9 @@ extension Storage {
       guard let version = format.version(of: bytes), version != ours else { return nil }
       // It is there again, whatever the backend made of it; or a later one is.
       if let resent = format.resent(of: bytes) {
-        if resent == ours { return .sentAgain }
-        if !format.isOlder(resent, than: ours) { return nil }
+        let original = format.originalVersion(of: base) ?? ours
+        if resent == original { return .sentAgain }
+        if !format.isOlder(resent, than: original) { return nil }
       }
       guard copied != nil || format.isOlder(version, than: ours) else { return nil }
       let isAfterCopy = copied.map { format.isOlder($0, than: version) } ?? false

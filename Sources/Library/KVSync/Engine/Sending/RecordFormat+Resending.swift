@@ -15,6 +15,12 @@ extension RecordFormat {
     return members[Self.mark]?.stringValue.map { RecordVersion($0) }
   }
 
+  /// The version as which a record's content was written, however often the backend lost it and a device sent it again. By
+  /// these, not by the versions that it has had since, the later one of two is found.
+  package func originalVersion(of record: [UInt8]) -> RecordVersion? {
+    resent(of: record) ?? version(of: record)
+  }
+
   /// The record as it is sent again; as it is, where records cannot say so.
   func resending(_ record: [UInt8], _ lost: RecordVersion) -> [UInt8] {
     guard versionsAreTimes, version.count == 2,
