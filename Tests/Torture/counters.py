@@ -102,7 +102,7 @@ class Device:
     @contextmanager
     def open(
         self, host: str, **options: Any
-    ) -> Iterator[tuple[kvstore.Client, kvstore.Collection]]:
+    ) -> Iterator[tuple[kvstore.Client, kvstore.Store[Any]]]:
         """Give a client with this device's data, and its collection."""
         data = str(self.directory / str(self.number))
         with kvstore.Client(
@@ -128,7 +128,7 @@ class Device:
                         failures += 1
         return failures
 
-    def add(self, counters: kvstore.Collection, made: int) -> None:
+    def add(self, counters: kvstore.Store[Any], made: int) -> None:
         """Increase the counter once more, here."""
         operators: dict[str, Any] = {"$inc": {"count": 1}}
         if self.kind.has_set and made % 10 == 0:
