@@ -35,8 +35,7 @@ extension Storage {
     try write { (db: borrowing Connection) throws(SQLiteError) in
       for (write, theirs) in settled {
         let change = Change(try catalog.entry(write.collection, on: db))
-        let version = try Self.base(of: write, change.table, on: db)
-          .flatMap { change.table.format.version(of: $0) }
+        let version = try Self.baseVersion(of: write, change.table, on: db)
         try Self.settleUnqueued(write.id, change.table, on: db)
         guard try Self.removeUnchanged(write, change.table, on: db) else {
           _ = try Self.rebase(write, theirs.bytes, table: change.table, on: db)

@@ -128,10 +128,8 @@ extension Storage {
     _ accepted: AcceptedWrite, _ change: Change, on db: borrowing Connection
   ) throws(SQLiteError) {
     let write = accepted.write
-    let base = try base(of: write, change.table, on: db)
-    let format = change.table.format
-    let version = accepted.deletion ?? base.flatMap { format.version(of: $0) }
-    let confirmed = accepted.deletion ?? base.flatMap { format.originalVersion(of: $0) }
+    var version = accepted.deletion
+    if version == nil { version = try baseVersion(of: write, change.table, on: db) }
     // A deletion past the queue confirms what is queued: perhaps a write that had no answer.
     if try localWrite(of: write.id, change.table, on: db) == .mayBeSent {
       try expectLateWrites(of: write.id, change, on: db)
@@ -140,7 +138,7 @@ extension Storage {
       // Here already, unless the deletion was not the queue's.
       _ = try run(change.table.delete, write.id, on: db)
       return try insertTombstone(
-        write.id, version, deleted: version, confirmed: confirmed, change: change, on: db)
+        write.id, version, deleted: version, confirmed: version, change: change, on: db)
     }
     if try rebase(write, nil, table: change.table, on: db) { return }
     let ours = try knownVersion(of: write.id, change.table, on: db)
@@ -150,13 +148,13 @@ extension Storage {
       on: db)
   }
 
-  /// What a row whose revision is still this one started from, if it is known.
-  static func base(
+  /// The version that a row whose revision is still this one started from, if it is known.
+  static func baseVersion(
     of write: PendingWrite, _ table: Table, on db: borrowing Connection
-  ) throws(SQLiteError) -> [UInt8]? {
+  ) throws(SQLiteError) -> RecordVersion? {
     let statement = try db.statement("SELECT base FROM pending WHERE \(table.isUnchanged(write))")
     guard try statement.step(), !statement.isNull(0) else { return nil }
-    return try statement.copy(0)
+    return table.format.version(of: try statement.copy(0))
   }
 
   /// Removes a row whose revision is still this one; false: it was changed, or is gone.
