@@ -80,13 +80,12 @@ struct LostVersions {
     guard let theirs else { return false }
     if mayHaveOlder, let isLost = try keepOlder(id, than: body, theirs, on: db) { return isLost }
     guard mayHaveDeleted, let deleted = try confirmedDeletion(of: id, on: db) else { return false }
-    let remote = RemoteVersion.entity(try Self.copy(body))
-    // What was sent again is the version that it was before.
-    let shown = remote.bytes.flatMap { change.table.format.resent(of: $0) } ?? theirs
+    let remote = try Self.copy(body)
+    let shown = change.table.format.originalVersion(of: remote, theirs)
     guard !change.table.format.isOlder(deleted, than: shown) else { return false }
     return try keep(
-      LostVersion(id: id, isDeletion: true, version: deleted, remoteVersion: theirs), remote,
-      asks: isAfterCopy(theirs) == true && shown == theirs, on: db)
+      LostVersion(id: id, isDeletion: true, version: deleted, remoteVersion: theirs),
+      .entity(remote), asks: isAfterCopy(theirs) == true && shown == theirs, on: db)
   }
 
   /// Nil: the entity is not here, or a write of it is pending.
@@ -162,15 +161,14 @@ struct LostVersions {
     _ id: String, _ ours: Confirmed, meeting theirs: RemoteVersion, on db: borrowing Connection
   ) throws(SQLiteError) -> Bool {
     let format = change.table.format
-    let original = format.originalVersion(of: ours.body) ?? ours.version
-    guard let bytes = theirs.bytes, let remote = format.version(of: bytes) else {
-      guard ours.isOfOtherData, isAfterCopy(ours.version) != false else { return false }
-      return try keep(
-        LostVersion(id: id, version: original, remoteVersion: nil), theirs,
-        asks: try isOfOthers(ours.body, on: db), on: db)
-    }
+    let remote = theirs.bytes.flatMap { format.version(of: $0) }
     guard remote != ours.version else { return false }
+    let original = format.originalVersion(of: ours.body, ours.version)
     let lost = LostVersion(id: id, version: original, remoteVersion: remote)
+    guard let bytes = theirs.bytes, let remote else {
+      guard ours.isOfOtherData, isAfterCopy(ours.version) != false else { return false }
+      return try keep(lost, theirs, asks: try isOfOthers(ours.body, on: db), on: db)
+    }
     let isOfLostTime = ours.isOfOtherData && isAfterCopy(ours.version) == true
     if isOfLostTime, let resent = format.resent(of: bytes) {
       guard format.isOlder(resent, than: original) else { return false }
@@ -235,7 +233,7 @@ struct LostVersions {
     guard let theirs, let version = format.version(of: ours) else { return }
     let isSettled =
       if let resent = format.resent(of: bytes) {
-        !format.isOlder(resent, than: format.originalVersion(of: ours) ?? version)
+        !format.isOlder(resent, than: format.originalVersion(of: ours, version))
       } else {
         theirs == version || format.isOlder(version, than: theirs) && !isOfOtherData
           || haveSameContent(bytes, ours, in: format)

@@ -101,7 +101,7 @@ extension Storage {
       guard let version = format.version(of: bytes), version != ours else { return nil }
       // It is there again, whatever the backend made of it; or a later one is.
       if let resent = format.resent(of: bytes) {
-        let original = format.originalVersion(of: base) ?? ours
+        let original = format.originalVersion(of: base, ours)
         if resent == original { return .sentAgain }
         if !format.isOlder(resent, than: original) { return nil }
       }

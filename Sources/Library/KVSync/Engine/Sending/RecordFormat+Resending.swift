@@ -15,10 +15,10 @@ extension RecordFormat {
     return members[Self.mark]?.stringValue.map { RecordVersion($0) }
   }
 
-  /// The version as which a record's content was written, however often the backend lost it and a device sent it again. By
-  /// these, not by the versions that it has had since, the later one of two is found.
-  package func originalVersion(of record: [UInt8]) -> RecordVersion? {
-    resent(of: record) ?? version(of: record)
+  /// The version as which the content of a record of some version was written, however often the backend lost it and a device
+  /// sent it again. By these, not by the versions that it has had since, the later one of two is found.
+  package func originalVersion(of record: [UInt8], _ version: RecordVersion) -> RecordVersion {
+    resent(of: record) ?? version
   }
 
   /// The record as it is sent again; as it is, where records cannot say so.
