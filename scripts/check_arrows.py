@@ -27,6 +27,7 @@ ORDER = {
         "Identity",
         "Messages",
         "Protocol",
+        "Files",
         "Live",
         "Store",
         "SQL",

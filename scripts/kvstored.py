@@ -77,6 +77,12 @@ class Server:
         return f"{self._scheme}://127.0.0.1:{self._port}"
 
     @property
+    def pid(self) -> int:
+        """Give the number of the process."""
+        assert self._process is not None
+        return self._process.pid
+
+    @property
     def storage(self) -> str | None:
         """Give the address of the PostgreSQL database; None: the data is in SQLite."""
         last = max(place for place, name in enumerate(self._options) if name == "--storage")

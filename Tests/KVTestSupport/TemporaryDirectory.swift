@@ -75,7 +75,13 @@ package func names(in path: String) -> [String] {
 package func copyFiles(of path: String, to other: String) {
   mkdir(other, 0o700)
   for name in names(in: path) {
-    if let bytes = contents(of: "\(path)/\(name)") { write(bytes, to: "\(other)/\(name)") }
+    let (from, to) = ("\(path)/\(name)", "\(other)/\(name)")
+    var status = stat()
+    if stat(from, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+      copyFiles(of: from, to: to)
+    } else if let bytes = contents(of: from) {
+      write(bytes, to: to)
+    }
   }
 }
 

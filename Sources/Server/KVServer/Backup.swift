@@ -17,6 +17,13 @@ enum Backup {
     try write(source, data + "/" + AppFile.name, to: copy, with: EncryptionKeyFile.vault(keyFile))
   }
 
+  /// A line that says which bytes of files a copy of this data lacks; nil: there are none beside the data.
+  static func missingFiles(of data: String) -> String? {
+    let files = data + "/" + Server.Configuration.filesName
+    guard FileDirectory.hasFiles(files) else { return nil }
+    return "kvstored: the copy lacks the bytes of files: copy \(files) now, too\n"
+  }
+
   /// Makes a data directory of a copy. It is made, or has no data. The next server notices that this data was put back:
   /// see `DataEpoch`.
   static func restore(

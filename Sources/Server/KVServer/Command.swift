@@ -13,7 +13,9 @@ package enum Command {
       case .help: output(Help.text)
       case .version: output("kvstored \(Version.text)\n")
       case .run(let options): try serve(options)
-      case .backup(let data, let copy, let key): try Backup.make(of: data, at: copy, keyFile: key)
+      case .backup(let data, let copy, let key):
+        try Backup.make(of: data, at: copy, keyFile: key)
+        if let missing = Backup.missingFiles(of: data) { output(missing) }
       case .restore(let data, let copy, let key):
         try Backup.restore(data, from: copy, keyFile: key)
       }

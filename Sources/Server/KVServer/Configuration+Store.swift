@@ -39,7 +39,22 @@ extension Server.Configuration {
     settings.discovery = discovery
     settings.bodyBytes = limits.bodyBytes
     settings.workSeconds = limits.workSeconds
+    settings.fileBytes = fileBytes
+    settings.publicURL = publicURL
+    settings.hasTLS = tls != nil
     return settings
+  }
+
+  /// The directory of the bytes of files beside SQLite's data.
+  static let filesName = "files"
+
+  /// Opens the directory of the bytes of files; nil: these settings name none.
+  func openFiles() throws(Server.Failure) -> FileDirectory? {
+    let isBesideData = storage == nil && encryptionKeyFile == nil
+    guard let path = files ?? (isBesideData ? data + "/" + Self.filesName : nil) else {
+      return nil
+    }
+    do { return try FileDirectory(path) } catch { throw Server.Failure(error.description) }
   }
 
   /// What invitations of an app are sealed with, as these settings or the file of the data directory say; nil: neither knows it.

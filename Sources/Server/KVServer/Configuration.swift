@@ -42,6 +42,12 @@ extension Server {
     /// Whether the data is a copy that was put back: what clients remember of it is void.
     package var isRestored = false
     package var limits = HTTPLimits()
+    /// The directory of the bytes of files; nil: beside SQLite's data, if that is not encrypted, or nowhere.
+    package var files: String?
+    /// The largest file.
+    package var fileBytes = 4 << 30
+    /// Where clients reach the server, without a slash at the end; nil: at the host that they name.
+    package var publicURL: String?
     /// The proxies whose `X-Forwarded-For` is believed.
     package var proxies: [IPAddress] = []
     /// Whether their connections begin with a header of the PROXY protocol.

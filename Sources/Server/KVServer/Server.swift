@@ -197,6 +197,7 @@ package final class Server: Sendable {
   ) throws(Failure) -> Service {
     var settings = configuration.serviceSettings
     settings.logic = logic
+    settings.files = try configuration.openFiles()
     settings.audit = auditLog?.add
     do {
       return try Service(

@@ -205,6 +205,18 @@ struct Setting: Sendable {
     ) {
       $0.limits.bodyMemory = $1
     },
+    Setting("files", "DIR", help: filesHelp) { $0.files = $1 },
+    .number("max-file", 1...(1 << 42), help: "largest file in bytes [4294967296]") {
+      $0.fileBytes = $1
+    },
+    Setting("public-url", "URL", help: publicURLHelp) {
+      configuration, text throws(Arguments.Misuse) in
+      var address = text
+      if address.hasSuffix("/") { address.removeLast() }
+      guard SettingsReader.isAddress(address), !address.contains(where: { "?#\"<>\\".contains($0) })
+      else { throw misuse("public-url", "needs an address, such as https://data.example") }
+      configuration.publicURL = address
+    },
     .number("work-seconds", 1...3600, help: "time limit for the work on one request [30]") {
       $0.limits.workSeconds = $1
     },
@@ -282,6 +294,14 @@ struct Setting: Sendable {
   private static let storageHelp =
     "where the data is: sqlite, in DIR, or the address of a PostgreSQL database, postgres://…, which "
     + "several servers may share [sqlite]"
+
+  private static let filesHelp =
+    "directory of the bytes of files, not encrypted; servers that share a database share it "
+    + "[DIR/files beside SQLite's data without a key]"
+
+  private static let publicURLHelp =
+    "where clients reach the server, for the addresses of files: such as https://data.example "
+    + "[the host that a request names]"
 
   private static let corsHelp =
     "allow web pages of this origin to use the server (CORS); may be repeated [none]"

@@ -8,7 +8,7 @@ internal import KVServerCore
 /// The event thread never waits: when it has nothing to send, the connection is suspended until the
 /// worker has made something.
 ///
-/// `@unchecked Sendable`: `sending` and `offset` are touched by the event thread of the connection only.
+/// `@unchecked Sendable`: `onProgress`, `sending` and `offset` are touched by the event thread of the connection only.
 final class BodyStream: @unchecked Sendable {
   private enum Next {
     case nothing
@@ -29,6 +29,8 @@ final class BodyStream: @unchecked Sendable {
   private let asker: Asker
   private let budget: WorkBudget
   private let state = Monitor(State())
+  /// Called when another piece begins to travel.
+  var onProgress: () -> Void = {}
   private var sending: Payload?
   private var offset = 0
   /// How much has been handed to the connection.
@@ -56,6 +58,7 @@ final class BodyStream: @unchecked Sendable {
       sending = piece
       offset = 0
       startNext()
+      onProgress()
       return copy(into: buffer) ?? 0
     case .nothing, .inTheMaking: return 0
     case .end: return MHD_CONTENT_READER_END_OF_STREAM_VALUE

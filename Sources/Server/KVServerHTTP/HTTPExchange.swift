@@ -10,7 +10,7 @@ internal import KVServerCore
 /// connection is suspended meanwhile, so that waiting costs no thread.
 ///
 /// `@unchecked Sendable`: what other threads touch is protected by `state`; the rest belongs to the event
-/// thread.
+/// thread, or to a worker while the connection is `away`.
 final class HTTPExchange: Reply, @unchecked Sendable {
   private enum Progress {
     /// The handler has not returned yet.
@@ -38,8 +38,18 @@ final class HTTPExchange: Reply, @unchecked Sendable {
   private let targetSize: Int
   /// The largest body that the handler accepts.
   private var bodyLimit = 0
-  /// How much of the body has come, kept or not.
+  /// What the head says of the length of the body; nil: its end will be seen when it comes.
+  private var length: Int?
+  /// Whether a worker looks at the head, and what it has found out.
+  private(set) var awaitsHeadCheck = false
+  private var headCheck: HeadCheck?
+  /// Whether a worker has the request, and the connection is suspended.
+  private let away = Monitor(false)
+  /// Whom writing to the body's place counts for.
+  private var sinkAsker: Asker?
+  /// How much of the body has come, kept or not, and how much of it since there is no use for it.
   private var received = 0
+  private var unwanted = 0
   /// How much of it had come when the time for it began anew last.
   private var receivedInTime = 0
   /// What the body has reserved; nil: there is none.
@@ -94,19 +104,67 @@ final class HTTPExchange: Reply, @unchecked Sendable {
     if peer?.isSpare == true, !server.handler.isPrivileged(request) {
       return refuse(.tooManyConnections, closing: true)
     }
-    return head.hasBody ? checkHead(request, head.length) : .YES
+    guard head.hasBody else { return .YES }
+    if server.isStopping { return refuse(.stopping, closing: true) }
+    length = head.length
+    return obey(server.handler.checkHead(request), request)
   }
 
-  /// `length` nil: the body's end will be seen when it comes.
-  private func checkHead(_ request: Request, _ length: Int?) -> MHD_Result {
-    if server.isStopping { return refuse(.stopping, closing: true) }
-    switch server.handler.checkHead(request) {
+  /// A worker has looked at the head.
+  func goOn() -> MHD_Result {
+    guard !isAway, let request, let check = headCheck else { return .YES }
+    awaitsHeadCheck = false
+    headCheck = nil
+    return obey(check, request)
+  }
+
+  private func obey(_ check: HeadCheck, _ request: Request) -> MHD_Result {
+    switch check {
     case .refused(let response): return answer(response, closing: true)
     case .accepted(let bodyBytes, let asker):
       bodyLimit = bodyBytes
       return expect(length ?? 0, of: asker, request)
+    case .streamed(let sink, let bodyBytes, let asker):
+      bodyLimit = bodyBytes
+      if length ?? 0 > bodyLimit { return refuse(.bodyTooLarge(limit: bodyLimit), closing: true) }
+      self.request?.sink = sink
+      sinkAsker = asker
+      return expect(min(length ?? 0, sinkBytes), of: asker, request)
+    case .later(let asker, let find):
+      awaitsHeadCheck = true
+      leave(for: asker) { [self] isWorking in
+        headCheck =
+          isWorking ? find() : .refused(server.handler.refuse(.stopping, requestId: request.id))
+      }
+      return .YES
     }
   }
+
+  /// Has a worker do something while the connection is suspended; `isWorking` false: there is no worker for it.
+  private func leave(for asker: Asker, _ work: @escaping @Sendable (_ isWorking: Bool) -> Void) {
+    peer?.mayWait()
+    away.withLock { $0 = true }
+    MHD_suspend_connection(connection)
+    let isWorking = server.pool.submit(for: asker) { [self] in
+      work(true)
+      comeBack()
+    }
+    if !isWorking {
+      work(false)
+      comeBack()
+    }
+  }
+
+  private func comeBack() {
+    if let peer { peer.mustAct(within: server.requestSeconds(of: peer)) }
+    away.withLock { $0 = false }
+    MHD_resume_connection(connection)
+  }
+
+  private var isAway: Bool { away.withLock { $0 } }
+
+  /// How much of a body that goes to a place of its own is in memory.
+  private var sinkBytes: Int { min(256 << 10, server.bodyMemory.parts.user / 2) }
 
   /// Takes a place for the body.
   private func expect(_ length: Int, of asker: Asker, _ request: Request) -> MHD_Result {
@@ -128,12 +186,26 @@ final class HTTPExchange: Reply, @unchecked Sendable {
     }
   }
 
-  /// A piece of the body.
+  /// A piece of the body. Returns how much of it was taken, too; the rest comes again.
   ///
   /// A body that turns out too long is read on for a while, because an answer can be sent only at its
   /// end; one that does not end is cut.
-  func receive(_ piece: UnsafeRawBufferPointer) -> MHD_Result {
-    guard let body = request?.body else { return .NO }
+  func receive(_ piece: UnsafeRawBufferPointer) -> (MHD_Result, taken: Int) {
+    guard let body = request?.body else { return (.NO, 0) }
+    if isAway { return (.YES, 0) }
+    if let sink = request?.sink, let sinkAsker, bodyProblem == nil, body.count > 0,
+      body.count + piece.count > sinkBytes
+    {
+      leave(for: sinkAsker) { [self] isWorking in
+        if !isWorking {
+          bodyProblem = .stopping
+        } else if !body.withBytes(sink.take) {
+          bodyProblem = .notTaken
+        }
+        body.empty()
+      }
+      return (.YES, 0)
+    }
     received &+= piece.count
     place?.arrived(piece.count)
     if received &- receivedInTime >= HTTPLimits.progressBytes, let peer {
@@ -146,8 +218,11 @@ final class HTTPExchange: Reply, @unchecked Sendable {
       body.append(piece)
       if !body.isComplete { bodyProblem = .outOfMemory }
     }
-    if bodyProblem != nil { body.discard() }
-    return received > 2 &* server.limits.bodyBytes ? .NO : .YES
+    if bodyProblem != nil {
+      body.discard()
+      unwanted &+= piece.count
+    }
+    return (unwanted > 2 &* server.limits.bodyBytes ? .NO : .YES, piece.count)
   }
 
   /// The request is whole, or the connection was resumed.
@@ -158,7 +233,10 @@ final class HTTPExchange: Reply, @unchecked Sendable {
       if let response = server.crossOrigin.preflight(request) {
         return answer(response, closing: false)
       }
-      if let bodyProblem { return refuse(bodyProblem) }
+      if let bodyProblem {
+        request.sink?.end()
+        return refuse(bodyProblem)
+      }
       if server.isStopping { return refuse(.stopping) }
       isDispatched = true
       peer?.mayWait()
@@ -192,6 +270,7 @@ final class HTTPExchange: Reply, @unchecked Sendable {
   func complete() {
     state.withLock { $0 = .over }
     request?.budget.cancel()
+    keepRest()
     place?.end()
     // A connection that is kept has as long for its next request as a new one.
     if let peer { peer.mustAct(within: server.requestSeconds(of: peer)) }
@@ -204,6 +283,14 @@ final class HTTPExchange: Reply, @unchecked Sendable {
         status: status, bytes: stream?.sentBytes ?? sentBytes, requestId: request?.id ?? "-"))
     // Counted before it is no longer told as running: between the two it would be in neither number.
     if isDispatched { server.ended(self) }
+  }
+
+  /// Has what came of a body before the connection was cut go to its place, so that the client need not send it again.
+  private func keepRest() {
+    guard !isDispatched, bodyProblem == nil, let request, let sink = request.sink, let sinkAsker,
+      request.body.count > 0
+    else { return }
+    _ = server.pool.submit(for: sinkAsker) { _ = request.body.withBytes(sink.take) }
   }
 
   private func refuse(_ problem: RequestProblem, closing: Bool = false) -> MHD_Result {
@@ -262,10 +349,15 @@ final class HTTPExchange: Reply, @unchecked Sendable {
       let stream = BodyStream(
         source, over: connection, with: server.pool, for: asker,
         budget: request?.budget ?? .unlimited)
+      // A long body that moves is not cut, however long it takes.
+      if source.length != nil {
+        let seconds = server.limits.responseSeconds
+        stream.onProgress = { [peer] in peer?.mustAct(within: seconds) }
+      }
       self.stream = stream
       let owned = Unmanaged.passRetained(stream)
       let raw = MHD_create_response_from_callback(
-        UInt64.max, 64 << 10, readBodyStream, owned.toOpaque(),
+        source.length.map(UInt64.init) ?? UInt64.max, 64 << 10, readBodyStream, owned.toOpaque(),
         { context in
           if let context { Unmanaged<BodyStream>.fromOpaque(context).release() }
         })

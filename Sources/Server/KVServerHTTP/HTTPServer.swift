@@ -203,9 +203,12 @@ private func accessHandler(
   guard let pointer = own?.pointee, let method, let version, let size else { return .NO }
   let exchange = Unmanaged<HTTPExchange>.fromOpaque(pointer).takeUnretainedValue()
   if exchange.request == nil { return exchange.begin(method: method, version: version) }
+  if exchange.awaitsHeadCheck { return exchange.goOn() }
   if size.pointee == 0 { return exchange.proceed() }
-  defer { size.pointee = 0 }
-  return exchange.receive(UnsafeRawBufferPointer(start: piece, count: size.pointee))
+  let (result, taken) = exchange.receive(
+    UnsafeRawBufferPointer(start: piece, count: size.pointee))
+  size.pointee -= taken
+  return result
 }
 
 private func requestCompleted(

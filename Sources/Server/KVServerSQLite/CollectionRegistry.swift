@@ -70,7 +70,7 @@ final class CollectionRegistry: Sendable {
 
   /// `collection`: what was found under the key; nil: there is none.
   func permissions(of key: CollectionKey, _ collection: EntityCollection?) -> Permissions {
-    key.isOwn ? .sharedByACL : collection?.permissions ?? defaults
+    key.isOwn ? key.ownPermissions : collection?.permissions ?? defaults
   }
 
   /// The collection, made if there is none: collections come about when they are first written to.

@@ -14,6 +14,10 @@ import Testing
     #expect(
       Route(["appdata", "k", "c", "_permissions"]) == .permissions(app: "k", collection: "c"))
     #expect(Route(["appdata", "k", "c", "_batch"]) == .batch(app: "k", collection: "c"))
+    #expect(Route(["blob", "k"]) == .files(app: "k"))
+    #expect(Route(["blob", "k", ""]) == .files(app: "k"))
+    #expect(Route(["blob", "k", "1"]) == .file(app: "k", id: "1"))
+    #expect(Route(["blob", "k", "_bytes", "t"]) == .fileBytes(key: "k", ticket: "t"))
     #expect(Route(["user", "k"]) == .users(app: "k"))
     #expect(Route(["user", "k", "login"]) == .login(app: "k"))
     #expect(Route(["user", "k", "_logout"]) == .logout(app: "k"))
@@ -65,8 +69,8 @@ import Testing
       401: [.invalidCredentials, .insufficientCredentials],
       403: [.writesToCollectionDisallowed, .missingConfiguration],
       404: [
-        .entityNotFound, .appNotFound, .userNotFound, .collectionNotFound, .endpointNotFound,
-        .routeNotFound,
+        .entityNotFound, .blobNotFound, .appNotFound, .userNotFound, .collectionNotFound,
+        .endpointNotFound, .routeNotFound,
       ],
       405: [.methodNotAllowed], 409: [.userAlreadyExists, .staleRequest],
       410: [.entityGone], 413: [.payloadTooLarge], 415: [.unsupportedMediaType],

@@ -56,17 +56,41 @@ with (
     print(notes.count() - stored // 2)
 """
 
+#: A file that does not fit leaves the entities alone, and goes with what is said about it.
+FILES = """
+import sys
+from pathlib import Path
 
-@pytest.mark.parametrize("options", [[], ["--delta-days", "10"]], ids=["plain", "history"])
-def test_deleting_makes_room_on_a_full_disk(options: list[str], tmp_path: Path) -> None:
-    """What was refused can be stored again, also by a server that was started anew."""
+from kvstored import Server
+from test_server_files import APP, MASTER, announce, ask, received
+
+size = 20 << 20
+with Server(Path(sys.argv[1]) / "server", APP, storage="sqlite") as server:
+    file = announce(server, {"size": size})
+    try:
+        status, _, body = ask(server, "PUT", file["_uploadURL"], bytes(size))
+        print(status, body.decode())
+    except OSError as error:
+        print(error)
+    assert received(server, file["_uploadURL"], size) > 4 << 20
+    there = f"/blob/kid/{file['_id']}"
+    assert ask(server, "DELETE", there, Authorization=MASTER)[0] == 200
+    file = announce(server, {"size": 4 << 20})
+    assert ask(server, "PUT", file["_uploadURL"], bytes(4 << 20))[0] == 201
+    print("stored")
+"""
+
+
+def run_on_small_disk(program: str, disk: Path, *arguments: str) -> list[str]:
+    """Give the lines that a program prints, whose first argument is a directory on the disk."""
     script = 'mount -t tmpfs -o size=12m none "$1"; shift; exec "$@"'
     unshare = ["unshare", *([] if os.geteuid() == 0 else ["-r"]), "-m"]
-    paths = [str(ROOT / "scripts"), str(ROOT / "bindings" / "python" / "src")]
+    source = ROOT / "bindings" / "python"
+    paths = [str(ROOT / "scripts"), str(source / "src"), str(source / "tests")]
     done = subprocess.run(
         [
-            *(*unshare, "sh", "-ec", script, "sh", str(tmp_path)),
-            *(sys.executable, "-c", PROGRAM, str(tmp_path), *options),
+            *(*unshare, "sh", "-ec", script, "sh", str(disk)),
+            *(sys.executable, "-c", program, str(disk), *arguments),
         ],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         capture_output=True,
@@ -75,9 +99,22 @@ def test_deleting_makes_room_on_a_full_disk(options: list[str], tmp_path: Path) 
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    refused, counted = done.stdout.splitlines()
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("options", [[], ["--delta-days", "10"]], ids=["plain", "history"])
+def test_deleting_makes_room_on_a_full_disk(options: list[str], tmp_path: Path) -> None:
+    """What was refused can be stored again, also by a server that was started anew."""
+    refused, counted = run_on_small_disk(PROGRAM, tmp_path, *options)
     assert "status 500" in refused
     assert counted == "1"
+
+
+def test_a_file_that_does_not_fit_leaves_nothing(tmp_path: Path) -> None:
+    """Its sender is told, and what had come goes when the file is removed."""
+    told, stored = run_on_small_disk(FILES, tmp_path)
+    assert "the disk may be full" in told or "reset" in told or "Broken pipe" in told
+    assert stored == "stored"
 
 
 #: Stands before the system's calls and writes a byte to a file for each.

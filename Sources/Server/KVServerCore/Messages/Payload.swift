@@ -90,6 +90,9 @@ package final class Payload: @unchecked Sendable {
     (base, count, capacity) = (nil, 0, 0)
   }
 
+  /// Forgets the bytes, and keeps the memory for others.
+  package func empty() { count = 0 }
+
   /// Makes room for `more` bytes; false if there is none.
   @discardableResult
   package func reserve(_ more: Int) -> Bool {

@@ -5,6 +5,8 @@ package struct Request: Sendable {
   package var method: Method
   package var target: Target
   package var body: Payload
+  /// What has taken the body, except its last bytes, which are in `body`; nil: nothing has.
+  package var sink: (any BodySink)?
   /// The client's name for this request, or ours: in the answer and in the log.
   package var id: String
   package var headers: Headers
@@ -63,7 +65,7 @@ package enum Header: Int, CaseIterable, Sendable {
   case authorization, apiVersion, requestId, includeItemsCount, contentLength, host, ifMatch
   case ifNoneMatch, deleteEntireCollection, retainMetadata, transferEncoding, forwardedFor
   case writeToken, damaged, explain, plainRequestId, origin, requestedMethod, requestedHeaders
-  case contentEncoding, userAgent, deviceInfo
+  case contentEncoding, userAgent, deviceInfo, range, ifRange, contentRange
 
   package var name: StaticString {
     switch self {
@@ -89,6 +91,9 @@ package enum Header: Int, CaseIterable, Sendable {
     case .contentEncoding: "Content-Encoding"
     case .userAgent: "User-Agent"
     case .deviceInfo: "X-Kinvey-Device-Info"
+    case .range: "Range"
+    case .ifRange: "If-Range"
+    case .contentRange: "Content-Range"
     }
   }
 
@@ -104,11 +109,11 @@ package enum Header: Int, CaseIterable, Sendable {
   /// Whether a request that has it twice contradicts itself.
   package var isSingle: Bool {
     switch self {
-    case .authorization, .contentLength, .host, .transferEncoding: true
+    case .authorization, .contentLength, .host, .transferEncoding, .contentRange: true
     case .apiVersion, .requestId, .includeItemsCount, .ifMatch, .ifNoneMatch,
       .deleteEntireCollection, .retainMetadata, .forwardedFor, .writeToken, .damaged, .explain,
       .plainRequestId, .origin, .requestedMethod, .requestedHeaders, .contentEncoding,
-      .userAgent, .deviceInfo:
+      .userAgent, .deviceInfo, .range, .ifRange:
       false
     }
   }

@@ -42,6 +42,12 @@ package protocol BodySource: AnyObject, Sendable {
   /// The next piece, not empty; nil at the end. May block. An error cuts the connection, so that the
   /// client cannot take a part for the whole.
   func nextPiece() throws -> Payload?
+  /// How many bytes all pieces have; nil: that is seen when they end.
+  var length: Int? { get }
+}
+
+extension BodySource {
+  package var length: Int? { nil }
 }
 
 /// Sends the answer to one request. The first answer counts; any thread may send it.
@@ -67,6 +73,10 @@ package protocol RequestHandler: AnyObject, Sendable {
 package enum HeadCheck: Sendable {
   /// The body is wanted if it has at most this many bytes. The client counts for its memory.
   case accepted(maxBodyBytes: Int, for: Asker)
+  /// The same, but what comes goes to a place of its own, not into memory.
+  case streamed(any BodySink, maxBodyBytes: Int, for: Asker)
+  /// A worker has to find it out. Nothing of the body is read meanwhile. The closure does not give this again.
+  case later(for: Asker, @Sendable () -> HeadCheck)
   case refused(Response)
 }
 
@@ -84,4 +94,6 @@ package enum RequestProblem: Sendable {
   case tooManyConnections
   /// The bodies of other requests fill the memory for bodies.
   case outOfMemory
+  /// The place that the body goes to takes no more.
+  case notTaken
 }

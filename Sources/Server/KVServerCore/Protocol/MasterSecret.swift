@@ -55,8 +55,8 @@ extension Route {
   func scopes(for method: Request.Method) -> Set<MasterScope> {
     let isReading = method == .get || method == .head
     switch self {
-    case .health, .ping, .poll, .pubNub: return Set(MasterScope.allCases)
-    case .collection, .entity: return isReading ? [.read, .data] : [.data]
+    case .health, .ping, .poll, .pubNub, .fileBytes: return Set(MasterScope.allCases)
+    case .collection, .entity, .files, .file: return isReading ? [.read, .data] : [.data]
     case .count, .delta, .group: return [.read, .data]
     case .batch, .register, .unregister, .subscribe, .unsubscribe, .streamPublish,
       .streamSubscribe, .streamUnsubscribe:

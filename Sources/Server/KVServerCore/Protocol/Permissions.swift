@@ -38,6 +38,13 @@ package struct Permissions: Sendable, Equatable {
     return permissions
   }()
 
+  /// The permissions of the collection of files: the same, but an upload that is repeated after a lost answer has the id of the first.
+  package static let filesByACL: Permissions = {
+    var permissions = sharedByACL
+    permissions.letsUsersChooseIDs = true
+    return permissions
+  }()
+
   package subscript(_ action: Action) -> Rule {
     get {
       switch action {

@@ -21,6 +21,10 @@ package enum Route: Sendable, Equatable {
   case permissions(app: String, collection: String)
   case users(app: String)
   case user(app: String, id: String)
+  /// What is said about files, and their bytes, whose addresses carry their credentials.
+  case files(app: String)
+  case file(app: String, id: String)
+  case fileBytes(key: String, ticket: String)
   case login(app: String)
   case logout(app: String)
   case me(app: String)
@@ -72,6 +76,14 @@ package enum Route: Sendable, Equatable {
     case ("user", _): self.init(user: Array(rest))
     case ("group", 1): self = .userGroups(app: path[1])
     case ("group", 2): self = .userGroup(app: path[1], id: path[2])
+    case ("blob", 1): self = .files(app: path[1])
+    // The SDKs end the path of a query with a slash.
+    case ("blob", 2) where path[2].isEmpty:
+      self = .files(app: path[1])
+      return
+    case ("blob", 2): self = .file(app: path[1], id: path[2])
+    case ("blob", 3) where path[2] == "_bytes":
+      self = .fileBytes(key: path[1], ticket: path[3])
     case ("stream", _): self.init(stream: Array(rest))
     case ("rpc", _): self.init(rpc: Array(rest))
     case ("v3", 2) where path[1] == "oauth":
@@ -180,9 +192,10 @@ package enum Route: Sendable, Equatable {
       [.get]
     case .collection: [.get, .post, .delete]
     case .entity: [.get, .put, .patch, .delete]
-    case .indexes, .user, .userGroup: [.get, .put, .delete]
+    case .fileBytes: [.get, .put]
+    case .indexes, .user, .userGroup, .file: [.get, .put, .delete]
     case .permissions, .history, .streamACL: [.get, .put]
-    case .users, .userGroups: [.get, .post]
+    case .users, .userGroups, .files: [.get, .post]
     case .login, .logout, .lookup, .usernameExists, .mail, .verifyAddress, .removeCollection,
       .customEndpoint, .group, .batch, .register, .unregister, .subscribe, .unsubscribe,
       .streamPublish, .streamSubscribe, .streamUnsubscribe, .restoreUser, .rename, .invitations:
@@ -212,13 +225,13 @@ package enum Route: Sendable, Equatable {
   /// The app key in the path; nil: the path names none.
   package var app: String? {
     switch self {
-    case .health, .metrics, .oauth, .poll, .pubNub: nil
+    case .health, .metrics, .oauth, .poll, .pubNub, .fileBytes: nil
     case .ping(let app), .collections(let app), .collection(let app, _), .entity(let app, _, id: _),
       .count(let app, _),
       .delta(let app, _), .group(let app, _), .batch(let app, _), .history(let app, _),
       .indexes(let app, _), .rename(let app, _),
       .permissions(let app, _), .users(let app), .user(let app, _), .userGroups(let app),
-      .userGroup(let app, _), .login(let app),
+      .userGroup(let app, _), .files(let app), .file(let app, _), .login(let app),
       .logout(let app), .me(let app), .lookup(let app), .tokens(let app, _),
       .sessions(let app), .session(let app, id: _), .restoreUser(let app, _), .password(let app, _),
       .identity(let app, _), .invitations(let app),

@@ -11,6 +11,7 @@ package enum RouteName: Int, Sendable {
     invitations,
     userGroups,
     userGroup
+  case files, file, fileBytes
   case usernameExists, mail, verifyAddress, removeCollection, custom
   case register, unregister, subscribe, unsubscribe
   case stream, streamPublish, streamSubscribe, streamUnsubscribe, substreams
@@ -53,6 +54,9 @@ extension Route {
     case .invitations: .invitations
     case .userGroups: .userGroups
     case .userGroup: .userGroup
+    case .files: .files
+    case .file: .file
+    case .fileBytes: .fileBytes
     case .usernameExists: .usernameExists
     case .mail: .mail
     case .verifyAddress: .verifyAddress

@@ -53,6 +53,7 @@ package struct ServerError: Error, Sendable, Equatable {
     case writesToCollectionDisallowed = "WritesToCollectionDisallowed"
     case missingConfiguration = "MissingConfiguration"
     case entityNotFound = "EntityNotFound"
+    case blobNotFound = "BlobNotFound"
     /// A write was carried out by an earlier request; what it wrote is not there any more.
     case entityGone = "EntityGone"
     case appNotFound = "AppNotFound"
@@ -88,8 +89,8 @@ extension ServerError.Code {
       400
     case .invalidCredentials, .insufficientCredentials: 401
     case .writesToCollectionDisallowed, .missingConfiguration: 403
-    case .entityNotFound, .appNotFound, .userNotFound, .collectionNotFound, .endpointNotFound,
-      .routeNotFound:
+    case .entityNotFound, .blobNotFound, .appNotFound, .userNotFound, .collectionNotFound,
+      .endpointNotFound, .routeNotFound:
       404
     case .methodNotAllowed: 405
     case .entityGone: 410
@@ -126,6 +127,7 @@ extension ServerError.Code {
     case .writesToCollectionDisallowed: "This collection cannot be written to."
     case .missingConfiguration: "This feature is not configured for this app or collection."
     case .entityNotFound: "There is no such entity in this collection."
+    case .blobNotFound: "This blob not found for this app backend."
     case .entityGone: "The entity was written, and has been deleted since."
     case .appNotFound: "There is no such app."
     case .userNotFound: "This user does not exist for this app backend."

@@ -110,6 +110,7 @@ extension Route {
     case .removeCollection: return (.removeCollection, nil)
     case .collection(_, let name), .entity(_, let name, id: _):
       return isByMaster ? (isReading ? .readData : .writeData, name) : nil
+    case .files, .file: return isByMaster ? (isReading ? .readData : .writeData, "blob") : nil
     case .batch(_, let name): return isByMaster ? (.writeData, name) : nil
     case .count(_, let name), .delta(_, let name), .group(_, let name):
       return isByMaster ? (.readData, name) : nil
@@ -119,7 +120,7 @@ extension Route {
     case .health, .metrics, .ping, .collections, .permissions, .history, .indexes, .me, .sessions,
       .usernameExists, .mail, .verifyAddress, .customEndpoint, .register, .unregister, .subscribe,
       .unsubscribe, .streamACL, .streamPublish, .streamSubscribe, .streamUnsubscribe, .substreams,
-      .oauth, .poll, .pubNub:
+      .oauth, .poll, .pubNub, .fileBytes:
       return nil
     }
   }

@@ -10,6 +10,8 @@ package final class Service: RequestHandler, Sendable {
   let store: any ServerStore
   let live: LiveService
   let indexBuilder: IndexBuilder
+  /// Nil: there are no files.
+  let fileJanitor: FileJanitor?
   let hasher: PasswordHasher
   /// A hash that no password matches, which is compared with when a user is unknown, so that this takes as long.
   let nobodysHash: String
@@ -46,6 +48,14 @@ package final class Service: RequestHandler, Sendable {
     /// The largest body, and the longest work on one request.
     package var bodyBytes = 0
     package var workSeconds = 0
+    /// Where the bytes of files are; nil: there are none.
+    package var files: FileDirectory?
+    /// The largest file.
+    package var fileBytes = 4 << 30
+    /// Where clients reach the server, without a slash at the end; nil: at the host that they name.
+    package var publicURL: String?
+    /// Whether the server itself speaks TLS.
+    package var hasTLS = false
     package var logic = AppTable<any BusinessLogic>()
     /// Takes the lines of the audit log; nil: there is none.
     package var audit: (@Sendable (AuditEvent) -> Void)?
@@ -67,6 +77,7 @@ package final class Service: RequestHandler, Sendable {
     throttle = LoginThrottle(now: settings.loginClock)
     use = UseLimiter(settings.limits, now: settings.loginClock)
     self.settings = settings
+    fileJanitor = settings.files.map { FileJanitor($0, store, log: log) }
     self.workers = workers
     self.hashers = hashers
     self.log = log
@@ -76,6 +87,7 @@ package final class Service: RequestHandler, Sendable {
     try serve(apps, providers)
     store.start(self.apps)
     indexBuilder.start()
+    fileJanitor?.start()
     addMetrics(pools: [("data", workers), ("passwords", hashers)])
   }
 
@@ -125,6 +137,9 @@ package final class Service: RequestHandler, Sendable {
   package func checkHead(_ head: Request) -> HeadCheck {
     do throws(ServerError) {
       let route = try route(of: head)
+      if case .fileBytes(let key, let ticket) = route, head.method == .put {
+        return try checkUpload(head, of: key, ticket: ticket)
+      }
       let asker = try asker(of: head, route)
       if store.isLocal, case .pubNub(let call) = route, let refusal = try refusal(call, head) {
         return .refused(refusal)
@@ -224,6 +239,8 @@ package final class Service: RequestHandler, Sendable {
       case .tooManyConnections: ServerError(.stopping, "there are too many connections")
       case .outOfMemory:
         ServerError(.stopping, "the bodies of other requests use all of the memory for bodies")
+      case .notTaken:
+        ServerError(.internalErrorRetry, "the bytes could not be written: the disk may be full")
       }
     return Response.error(error, requestId: requestId)
   }
@@ -258,6 +275,7 @@ package final class Service: RequestHandler, Sendable {
     case .collections, .collection, .count, .delta, .group, .batch, .history, .indexes,
       .permissions, .rename, .logout,
       .me, .lookup,
+      .files, .file, .fileBytes,
       .tokens, .sessions, .session, .identity, .invitations, .restoreUser, .userGroups, .userGroup,
       .usernameExists, .mail, .verifyAddress, .removeCollection, .customEndpoint, .register,
       .unregister, .subscribe, .unsubscribe, .poll,
@@ -273,6 +291,9 @@ package final class Service: RequestHandler, Sendable {
       if request.budget.exhaustion != nil { throw ServerError(.stopping) }
       if case .pubNub(let call) = route { return try pubNub(request, call) }
       if case .metrics = route { return try metrics(request) }
+      if case .fileBytes(let key, let ticket) = route {
+        return try fileBytes(request, of: key, ticket: ticket)
+      }
       if case .oauth(let call) = route { return oauth(request, call) }
       guard let key = route.app else { return try health() }
       // Once more: a session may have ended while the request waited for its turn.
@@ -314,7 +335,7 @@ package final class Service: RequestHandler, Sendable {
   }
 
   /// The answer to a request that failed; what the log has to know goes there.
-  private func refusal(_ error: ServerError, _ request: Request) -> Response {
+  func refusal(_ error: ServerError, _ request: Request) -> Response {
     switch request.budget.exhaustion {
     case .cancelled, .abandoned: return Response.error(ServerError(.stopping), to: request)
     case .timeIsOver:
@@ -367,7 +388,7 @@ package final class Service: RequestHandler, Sendable {
   private func perform(_ call: AuthenticatedRequest, _ route: Route) throws(ServerError) -> Response
   {
     switch route {
-    case .health, .metrics, .oauth, .poll, .pubNub: try health()
+    case .health, .metrics, .oauth, .poll, .pubNub, .fileBytes: try health()
     case .ping: ping(call)
     case .collections: try collections(call)
     case .collection(_, let name): try collection(call, name)
@@ -384,6 +405,8 @@ package final class Service: RequestHandler, Sendable {
     case .user(_, let id): try user(call, id)
     case .userGroups: try userGroups(call)
     case .userGroup(_, let id): try userGroup(call, id)
+    case .files: try files(call)
+    case .file(_, let id): try file(call, id)
     case .login: try login(call)
     case .logout: try logout(call)
     case .me: try me(call)
@@ -435,6 +458,7 @@ package final class Service: RequestHandler, Sendable {
   package func close() {
     live.close()
     indexBuilder.close()
+    fileJanitor?.close()
     store.close()
   }
 }

@@ -18,6 +18,18 @@ package struct CollectionKey: Sendable {
     CollectionKey(app: app, name: "_groups")
   }
 
+  /// The collection that holds what is said about an app's files.
+  package static func files(of app: Int64) -> CollectionKey {
+    CollectionKey(app: app, name: filesName)
+  }
+
+  private static let filesName = "_files"
+
+  /// Who may do what in one of the server's own.
+  package var ownPermissions: Permissions {
+    name == Self.filesName ? .filesByACL : .sharedByACL
+  }
+
   /// Whether it is one of the server's own, which clients cannot name.
   package var isOwn: Bool { name.utf8.first == UInt8(ascii: "_") }
 }

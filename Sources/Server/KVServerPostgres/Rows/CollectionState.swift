@@ -9,7 +9,7 @@ struct CollectionDefaults: Sendable {
   var historyDays = 0
 
   func permissions(of key: CollectionKey) -> Permissions {
-    key.isOwn ? .sharedByACL : permissions
+    key.isOwn ? key.ownPermissions : permissions
   }
 
   /// Days for which a collection keeps its history.

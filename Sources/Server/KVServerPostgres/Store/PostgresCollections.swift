@@ -46,7 +46,7 @@ final class PostgresCollections: CollectionStore {
   func exists(_ key: CollectionKey) throws(ServerError) -> Bool { try state(key).number != nil }
 
   func permissions(of key: CollectionKey) throws(ServerError) -> Permissions {
-    if key.isOwn { return .sharedByACL }
+    if key.isOwn { return key.ownPermissions }
     return try state(key).permissions
   }
 
