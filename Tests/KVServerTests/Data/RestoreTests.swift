@@ -23,6 +23,27 @@ import Testing
   private var data: String { directory.file("data") }
   private var copy: String { directory.file("copy") }
 
+  @Test("may have a clock that is behind: what is made of a version sent again is later than that")
+  func clockBehind() throws {
+    let server = try start()
+    let ana = try server.user("ana")
+    let path = "/appdata/kid/notes/a"
+    let lost = Timestamp(milliseconds: Timestamp.now().milliseconds + 3_600_000)
+    let sent = try server.send(
+      as: ana, "PUT", path, body: #"{"_id":"a","n":1,"_kmd":{"resend":"\#(lost)"}}"#)
+    #expect(sent.json["_kmd"]?["resent"]?.stringValue == lost.description)
+    let changed = try server.send(as: ana, "PUT", path, body: sent.text)
+    #expect(changed.json["_kmd"]?["resent"]?.stringValue == later(lost, by: 1))
+    let again = try server.send(as: ana, "PUT", path, body: changed.text)
+    #expect(again.json["_kmd"]?["resent"]?.stringValue == later(lost, by: 2))
+    let past = #"{"_id":"a","n":2,"_kmd":{"resent":"2020-01-01T00:00:00.000Z"}}"#
+    #expect(try server.send(as: ana, "PUT", path, body: past).json["_kmd"]?["resent"] == nil)
+  }
+
+  private func later(_ time: Timestamp, by milliseconds: Int64) -> String {
+    Timestamp(milliseconds: time.milliseconds + milliseconds).description
+  }
+
   @Test(
     "is noticed: no client is told what has changed since a moment of what was lost",
     arguments: Way.allCases)

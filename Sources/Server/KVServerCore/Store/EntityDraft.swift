@@ -14,6 +14,8 @@ package struct EntityDraft: Sendable {
   package var token: WriteToken?
   /// Members of `_kmd` besides the times.
   package var metadata = JSONObject()
+  /// The lost version as which the entity that this one was made of was sent again; nil: it was not.
+  private var formerResent: Timestamp?
 
   /// Takes an entity out of a request. `id`: where the request's path says which entity it is.
   package init(
@@ -29,6 +31,7 @@ package struct EntityDraft: Sendable {
     let known = try Self.known(bytes, outline)
     try Self.checkLocation(known.location)
     if let resent = known.resent { metadata["resent"] = .string(resent.description) }
+    formerResent = known.formerResent
     if let range = outline.permissions {
       acl = try ACL(parsing: UnsafeRawBufferPointer(rebasing: bytes[range]))
     }
@@ -64,6 +67,12 @@ package struct EntityDraft: Sendable {
     times.add("ect", .string(created.description))
     times.add("lmt", .string(modified.description))
     for member in metadata.members { times.add(member.name, member.value) }
+    // A restored server's clock may be behind that of the server which was lost. What was made of a version that was sent again is
+    // later than that all the same.
+    if metadata["resent"] == nil, let formerResent, formerResent >= modified {
+      let later = Timestamp(milliseconds: formerResent.milliseconds + 1)
+      times.add("resent", .string(later.description))
+    }
     var body = JSONObjectWriter(continuing: stem, reservingCapacity: 192)
     body.add("_acl", json: acl.json)
     body.add("_kmd", json: times.finish())
@@ -77,35 +86,37 @@ package struct EntityDraft: Sendable {
       .parameterValueOutOfRange, "_geoloc must be [longitude, latitude] within -180…180 and -90…90")
   }
 
-  /// What some members say: `_geoloc`, and in `_kmd` which lost version it is that a client sends again.
+  /// What some members say: `_geoloc`, and in `_kmd` which lost version it is that a client sends again, or has changed after it was
+  /// sent again.
   private static func known(
     _ bytes: UnsafeRawBufferPointer, _ outline: EntityOutline
-  ) throws(ServerError) -> (location: JSONValue?, resent: Timestamp?) {
+  ) throws(ServerError) -> (location: JSONValue?, resent: Timestamp?, formerResent: Timestamp?) {
     do throws(JSONError) {
       var location: JSONValue?
-      var resent: Timestamp?
+      var (resent, formerResent): (Timestamp?, Timestamp?)
       var members = try MemberCursor(ByteScanner(bytes), at: outline.range.lowerBound)
       while let member = try members.next() {
         if location == nil, members.isName(member.name, "_geoloc") {
           location = try JSONValue(parsing: UnsafeRawBufferPointer(rebasing: bytes[member.value]))
         } else if members.isName(member.name, "_kmd") {
-          resent = try Self.resent(bytes, member.value)
+          resent = try time("resend", of: bytes, in: member.value)
+          formerResent = try time("resent", of: bytes, in: member.value)
         }
       }
-      return (location, resent)
+      return (location, resent, formerResent)
     } catch {
       throw ServerError(error)
     }
   }
 
-  private static func resent(
-    _ bytes: UnsafeRawBufferPointer, _ metadata: Range<Int>
+  private static func time(
+    _ name: StaticString, of bytes: UnsafeRawBufferPointer, in metadata: Range<Int>
   ) throws(JSONError) -> Timestamp? {
     guard bytes[metadata.lowerBound] == UInt8(ascii: "{") else { return nil }
     let scanner = ByteScanner(bytes)
     var members = try MemberCursor(scanner, at: metadata.lowerBound)
     while let member = try members.next() {
-      guard members.isName(member.name, "resend"), member.value.count > 2,
+      guard members.isName(member.name, name), member.value.count > 2,
         bytes[member.value.lowerBound] == UInt8(ascii: "\"")
       else { continue }
       return Timestamp(scanner.text(member.value.lowerBound + 1..<member.value.upperBound - 1))
