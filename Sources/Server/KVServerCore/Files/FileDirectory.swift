@@ -147,14 +147,14 @@ package final class FileDirectory: Sendable {
 
   /// Whether a directory has files, or parts of some.
   package static func hasFiles(_ path: String) -> Bool {
-    entries(of: path).contains { $0.utf8.count == 2 }
+    fileNames(in: path)?.contains { $0.utf8.count == 2 } == true
   }
 
   /// The files in all folders that were written before a moment.
   private func files(before end: Int64) -> [String] {
     var found: [String] = []
-    for folder in Self.entries(of: path) where folder.utf8.count == 2 {
-      for file in Self.entries(of: "\(path)/\(folder)") where file.hasPrefix(folder) {
+    for folder in fileNames(in: path) ?? [] where folder.utf8.count == 2 {
+      for file in fileNames(in: "\(path)/\(folder)") ?? [] where file.hasPrefix(folder) {
         var status = stat()
         guard lstat("\(path)/\(folder)/\(file)", &status) == 0,
           status.st_mode & S_IFMT == S_IFREG, status.st_mtim.tv_sec < end
@@ -163,19 +163,6 @@ package final class FileDirectory: Sendable {
       }
     }
     return found
-  }
-
-  private static func entries(of directory: String) -> [String] {
-    guard let entries = opendir(directory) else { return [] }
-    defer { closedir(entries) }
-    var names: [String] = []
-    while let entry = readdir(entries) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
-        name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if !name.hasPrefix(".") { names.append(name) }
-    }
-    return names
   }
 
   // MARK: Parts

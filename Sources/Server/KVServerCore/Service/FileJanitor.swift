@@ -81,19 +81,17 @@ final class FileJanitor: Sendable {
     var isMore = true
     while isMore {
       if isClosed.withLock({ $0 }) { throw ServerError(.stopping) }
-      let list = Payload([UInt8(ascii: "[")])
+      let list = Payload()
       var page = EntityPage(
         list, nil, remaining: .max, bytes: 256 << 10, maxBytes: .max, isFirst: true)
       isMore = try cursor.read(into: &page)
       guard page.damaged.isEmpty else {
         throw ServerError(.internalErrorRetry, cause: "what is said about a file is damaged")
       }
-      guard !page.isFirst else { continue }
-      list.append(byte: UInt8(ascii: "]"))
-      let files = try Service.elements(list, limit: .max) { (bytes) throws(ServerError) in
+      let files = try Service.each(of: list) { (bytes) throws(ServerError) in
         FileNames(try Service.object(Payload(bytes)))
       }
-      for file in files { if let names = try file.get() { body(names) } }
+      for names in files.compactMap(\.self) { body(names) }
     }
   }
 }

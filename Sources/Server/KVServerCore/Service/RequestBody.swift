@@ -60,6 +60,23 @@ extension Service {
     }
   }
 
+  /// What `read` makes of each of some entities that have commas between, as the lists of answers have them.
+  static func each<Element>(
+    of entities: Payload, read: (UnsafeRawBufferPointer) throws(ServerError) -> Element
+  ) throws(ServerError) -> [Element] {
+    guard entities.count > 0 else { return [] }
+    let list = Payload([UInt8(ascii: "[")])
+    entities.withBytes { list.append($0) }
+    list.append(byte: UInt8(ascii: "]"))
+    return try elements(list, limit: .max, read: read)
+      .map { (element) throws(ServerError) in try element.get() }
+  }
+
+  /// Entities with commas between.
+  static func joined(_ entities: [[UInt8]]) -> [UInt8] {
+    Array(entities.joined(separator: [UInt8(ascii: ",")]))
+  }
+
   /// The body as a small JSON object.
   static func object(_ body: Payload) throws(ServerError) -> JSONObject {
     let value: JSONValue

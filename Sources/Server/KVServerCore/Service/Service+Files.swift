@@ -14,16 +14,10 @@ extension Service {
     let link = try downloadLink(call)
     var call = call
     call.afterFetch = { (entities) throws(ServerError) in
-      guard entities.count > 0 else { return [] }
-      let list = Payload([UInt8(ascii: "[")])
-      entities.withBytes { list.append($0) }
-      list.append(byte: UInt8(ascii: "]"))
-      let all = try Self.elements(list, limit: .max) { (bytes) throws(ServerError) in
-        link(try Self.object(Payload(bytes)))
-      }
-      return Array(
-        try all.map { (file) throws(ServerError) in JSONValue.object(try file.get()).bytes }
-          .joined(separator: [UInt8(ascii: ",")]))
+      Self.joined(
+        try Self.each(of: entities) { (bytes) throws(ServerError) in
+          JSONValue.object(link(try Self.object(Payload(bytes)))).bytes
+        })
     }
     return try find(call, in: .files(of: call.app.number))
   }

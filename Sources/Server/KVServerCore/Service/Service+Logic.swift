@@ -206,13 +206,8 @@ extension AuthenticatedRequest {
   ) -> (@Sendable (Payload) throws(ServerError) -> [UInt8])? {
     guard let afterFetch, let projection else { return afterFetch }
     return { (entities) throws(ServerError) in
-      let changed = try afterFetch(entities)
-      guard !changed.isEmpty else { return changed }
-      let list = Payload([UInt8(ascii: "[")] + changed + [UInt8(ascii: "]")])
-      let elements = try Service.elements(list, limit: .max) { projection.apply(to: $0) }
-      return Array(
-        try elements.map { (element) throws(ServerError) in try element.get() }
-          .joined(separator: [UInt8(ascii: ",")]))
+      let changed = Payload(try afterFetch(entities))
+      return Service.joined(try Service.each(of: changed) { projection.apply(to: $0) })
     }
   }
 
