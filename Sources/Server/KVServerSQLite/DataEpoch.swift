@@ -46,15 +46,17 @@ final class DataEpoch: Sendable {
     let stored = try Entities.storage { () throws(SQLiteError) in try Self.stored(database) }
     let isNew = stored.epoch == nil && !file.exists
     let isSame = !isRestored && stored.isSame(as: file.read())
+    let wasRestored = !isNew && !isSame
     text = isSame ? stored.epoch ?? "" : hexText(randomBytes(8))
-    if !isNew, !isSame {
+    if wasRestored {
       log.warning("the data was restored from a copy: clients will read everything again")
       let newest = try Entities.storage(newest)
       restored = min(stored.restored ?? newest, newest)
     } else {
       restored = stored.restored
     }
-    let now = max(Timestamp.now().milliseconds, latest)
+    let wall = Timestamp.now().milliseconds
+    let now = max(wasRestored ? wall + ServerClock.restoredLead : wall, latest)
     let gap = ServerClock.Gap(after: isNew || isSame ? latest : -1, until: now)
     var (generation, covered) = (stored.generation + 1, now)
     do {

@@ -81,6 +81,30 @@ import Testing
     let restored = try #require(now.restored)
     #expect(restored >= first.newest && restored < lost.newest)
     #expect(lost.restored == nil)
+    #expect(now.newest > lost.newest)
+  }
+
+  @Test("dates what is written later than what was lost, also after several crashes")
+  func laterThanWhatWasLost() throws {
+    var server: TestServer? = try start()
+    let ana = try #require(try server?.user("ana"))
+    mkdir(copy, 0o700)
+    #expect(backUp(database: data + "/kvstored.db", to: copy + "/kvstored.db"))
+    server = nil
+    var lost: Moment?
+    for _ in 0..<4 {
+      let program = try #require(
+        Program(["--data", data, "--app", "kid:sec:mas", "--listen", "127.0.0.1:0"]))
+      let port = try #require(program.port())
+      let client = try #require(HTTPClient(port: port))
+      let headers = [("Authorization", ana.authorization ?? "")]
+      _ = client.send("PUT", path + "/x", headers: headers, body: Array("{}".utf8))
+      lost = client.send("GET", path, headers: headers).flatMap(Moment.init)
+      program.kill()
+    }
+    putBack(.backup)
+    let now = try #require(try save("c", on: try start(), as: ana))
+    #expect(now.newest > (try #require(lost)).newest)
   }
 
   @Test("is what the administrator says is one") func stated() throws {

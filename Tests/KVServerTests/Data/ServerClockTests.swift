@@ -40,6 +40,22 @@ import Testing
     #expect(clock.readStart().milliseconds == 5001)
   }
 
+  @Test("is hardly further ahead of the wall clock after many crashes than after one")
+  func crashes() {
+    let wall = wall
+    var stored: Int64 = 1000
+    for _ in 0..<50 {
+      wall.withLock { $0 += 1 }
+      let clock = ServerClock(after: stored, covered: stored) {
+        Timestamp(milliseconds: wall.withLock { $0 })
+      }
+      clock.endWrite(clock.beginWrite())
+      stored = clock.timeToStore() ?? stored
+    }
+    #expect(stored > 1000)
+    #expect(stored < 1000 + ServerClock.restoredLead)
+  }
+
   @Test("dates a deletion later than what it deletes, and what is made after it later again")
   func deletions() {
     let clock = clock(after: 1500)

@@ -20,8 +20,15 @@ package final class ServerClock: Sendable {
     }
   }
 
-  /// How many milliseconds the stored time is ahead when it is set.
+  /// How many milliseconds restored data is ahead of the wall clock at first. The data that it replaces was less ahead, so what is
+  /// written from now on is later than all that was lost.
+  package static let restoredLead: Int64 = 20_000
+
+  /// How many milliseconds the stored time is ahead when it is set. After a crash the clock goes on from there.
   private static let reserve: Int64 = 10_000
+  /// The same while times are ahead of the wall clock, when each write takes a millisecond: so they are not further ahead after each of
+  /// several crashes.
+  private static let reserveAhead: Int64 = 100
   /// How many milliseconds the wall clock may be behind, because times run ahead of it, before it counts as set back.
   private static let tolerance: Int64 = 1_000
 
@@ -115,7 +122,8 @@ package final class ServerClock: Sendable {
     let now = now().milliseconds
     return state.withLock { state in
       let time = max(now, state.last)
-      return time > state.covered ? time + Self.reserve : nil
+      guard time > state.covered else { return nil }
+      return time + (time > now + Self.tolerance ? Self.reserveAhead : Self.reserve)
     }
   }
 
