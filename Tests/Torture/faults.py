@@ -13,7 +13,8 @@ was made once and each increase carried out once (doubled), no queue has anythin
 all hold the same (divergent).
 
 The moments come from a seed, which is printed; TORTURE_SEED repeats them as far as processes can
-be made to. REPORT names a file for what came of it, as JSON.
+be made to. REPORT names a file for what came of it, as JSON. TORTURE_KEEP names a directory that
+takes the data of a run that finds something, what the workers said, and the findings.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -121,11 +123,14 @@ class Ledger:
         #: How often each counter was increased at least, and at the most.
         self.counted: dict[str, tuple[int, int]] = {}
         self.weather = 0
+        #: What was read, each line with the time at which it came.
+        self.lines: list[str] = []
         self._lock = threading.Lock()
 
     def read(self, line: str) -> None:
         """Take a line of a worker."""
         with self._lock:
+            self.lines.append(f"{time.time():.3f} {line}")
             self._read(line)
 
     def _read(self, line: str) -> None:
@@ -209,7 +214,9 @@ class Process:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+            env=os.environ
+            | {"PYTHONPATH": os.pathsep.join(sys.path)}
+            | ({"TORTURE_GOES_BACK": "1"} if self.faults.backend.goes_back else {}),
         )
         self.reader = threading.Thread(target=self._read, args=(self.process,))
         self.reader.start()
@@ -393,6 +400,12 @@ class Faults:
                     held[name] = {entity[self.backend.key]: entity for entity in things.find()}
         return held, listed
 
+    def keep(self, directory: Path) -> None:
+        """Copy the data, what workers said, and the findings."""
+        shutil.copytree(self.directory, directory)
+        (directory / "ledger").write_text("".join(self.ledger.lines))
+        (directory / "findings").write_text("\n".join(self.report.findings) + "\n")
+
     def close(self) -> None:
         """End the server and the workers that still run."""
         for process in self.processes:
@@ -425,7 +438,9 @@ def main(
             faults.run(seconds)
         finally:
             faults.close()
-    report = faults.report
+        report = faults.report
+        if report.findings and (kept := os.environ.get("TORTURE_KEEP")):
+            faults.keep(Path(kept) / str(seed))
     if len(arguments) > 1:
         Path(arguments[1]).write_text(json.dumps(asdict(report), indent=2) + "\n")
     print(
