@@ -32,6 +32,8 @@ package final class DataStore: Sendable {
   /// What the application calls the backend's members.
   let names: KeyMap
   let context: StoreContext
+  /// Updates that were parsed lately, by their texts: programs make the same update of one entity after the other.
+  let recentUpdates = Monitor(RecentCache<RecordID, EntityUpdate>(capacity: 16))
 
   /// What a store needs of its client.
   struct StoreContext: Sendable {

@@ -43,10 +43,16 @@ extension DataStore {
 
   /// `text`: an update, see kv_store_update.
   package func parsedUpdate(_ text: String) throws(StoreError) -> EntityUpdate {
-    do throws(QueryError) { return try EntityUpdate(text, engine.format).renamed(by: names) } catch
-    {
+    let key = RecordID(text)
+    if let known = recentUpdates.withLock({ $0.value(for: key) }) { return known }
+    let update: EntityUpdate
+    do throws(QueryError) { update = try EntityUpdate(text, engine.format) } catch {
       throw StoreError(error)
     }
+    let named = update.renamed(by: names)
+    // Longer ones, with values of their own, hardly come twice, and would take memory.
+    if text.utf8.count <= 1024 { recentUpdates.withLock { $0.keep(named, for: key) } }
+    return named
   }
 
   /// Changes members of the entities that match: see `CollectionEngine.update`.

@@ -42,6 +42,9 @@ package struct EntityUpdates: Sendable {
   /// `[{"$inc":{"a":1}},…]`, in the backend's names.
   package var text: String { "[" + updates.map(\.text).joined(separator: ",") + "]" }
 
+  /// The bytes of `text`, of one update at least.
+  private var bytes: Int { updates.reduce(1) { $0 + $1.text.utf8.count + 1 } }
+
   /// These and then another one, joined where that makes the same of every entity: two `$inc` of a member are one. Nil if
   /// it is not relative, or if they become too many.
   package func adding(_ update: EntityUpdate, _ format: RecordFormat) -> EntityUpdates? {
@@ -53,7 +56,7 @@ package struct EntityUpdates: Sendable {
       updates.append(update)
     }
     let all = EntityUpdates(updates)
-    guard updates.count <= Self.maxCount, all.text.utf8.count <= Self.maxBytes, all.isBounded
+    guard updates.count <= Self.maxCount, all.bytes <= Self.maxBytes, all.isBounded
     else { return nil }
     return all
   }
@@ -86,7 +89,9 @@ extension EntityUpdate {
 
   /// Whether the conditions of its `$pull` are short comparisons.
   fileprivate var isBounded: Bool {
-    guard let pulls = (try? JSONValue(parsing: text))?["$pull"]?.objectValue else { return true }
+    guard steps.contains(where: { if case .pull = $0.operation { true } else { false } }),
+      let pulls = (try? JSONValue(parsing: text))?["$pull"]?.objectValue
+    else { return true }
     return pulls.members.allSatisfy { pull in
       pull.value.objectValue == nil
         || pull.value.text.utf8.count <= 1_024 && Self.compares(pull.value)

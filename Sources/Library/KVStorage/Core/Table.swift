@@ -78,6 +78,8 @@ final class Table: Sendable {
   let queueDeletionOfArrived: SQL
   /// Gives a row of one column, a `LocalWrite`.
   let localWrite: SQL
+  /// Gives the column `operators` of a pending write.
+  let queuedOperators: SQL
   /// Notes what was sent of an entity without an answer, if anything was: it may still arrive. To be run before the write
   /// leaves the queue or becomes a deletion. What was noted at an earlier removal may still arrive, too.
   let expectLateWrites: SQL
@@ -280,6 +282,7 @@ final class Table: Sendable {
       SELECT \(Table.localWrite(isEntity))
       FROM (SELECT 1) LEFT JOIN pending AS p ON \(isEntity)
       """)
+    queuedOperators = SQL("SELECT operators FROM pending WHERE \(isEntity)")
     expectLateWrites = SQL(
       """
       INSERT OR REPLACE INTO gone (collection, id, sent, noted)

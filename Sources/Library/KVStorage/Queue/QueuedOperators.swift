@@ -75,7 +75,8 @@ struct QueuedOperators {
   static func adding(
     _ update: EntityUpdate, of id: String, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> String? {
-    let row = try db.statement("SELECT operators FROM pending WHERE \(table.isEntity(id))")
+    let row = try db.statement(table.queuedOperators)
+    try row.bind(id, at: .id)
     var updates = EntityUpdates()
     if try row.step() {
       guard let known = row.text(0).flatMap({ Self.updates($0, table) }) else { return nil }

@@ -122,7 +122,7 @@ extension Storage {
     try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
       guard layout.isOwner(collection) else {
         let plan = try indexes.plan(query, change.table, writtenSince: writtenSince, on: db)
-        let found = try db.prepare(plan.selection.page("\(Table.body),e.n"))
+        let found = try db.statement(plan.selection.page("\(Table.body),e.n"))
         return try Removal(change, on: db).remove(found, on: db)
       }
       // Found first, then removed with what belongs to them.
@@ -138,16 +138,16 @@ extension Storage {
   ) throws(StoreError) -> UpdateResult {
     try attempt { (db: borrowing Connection) throws(SQLiteError) in
       let change = Change(try catalog.entry(collection, on: db))
-      let numbers = try numbers(of: query, change.table, writtenSince: writtenSince, on: db)
+      let found = try rows(of: query, change.table, writtenSince: writtenSince, on: db)
       let find = try db.statement(change.table.bodyOfRow)
       let saver = try EntitySaver(
         change, if: isConditional ? .matches(Query()) : .none, on: db)
-      var result = UpdateResult(matched: numbers.count)
-      for number in numbers {
-        try find.bind(number, at: .row)
+      var result = UpdateResult(matched: found.count)
+      for row in found {
         let body =
-          try find.step() ? [UInt8](change.table.body(of: find), or: SQLiteError.noMemory) : []
-        find.reset()
+          if let kept = row.body { kept } else {
+            try Self.body(of: row.number, change.table, find)
+          }
         let changed: SavedEntity?
         do throws(StoreError) {
           changed = try self.changed(body, by: update, change.now, in: collection)
@@ -245,33 +245,49 @@ extension Storage {
   /// The row numbers of what is selected. Throws `.corrupt` if it cannot be told whether a damaged entity
   /// matches.
   func numbers(
-    of query: Query, _ table: Table, writtenSince: Timestamp? = nil, on db: borrowing Connection
+    of query: Query, _ table: Table, on db: borrowing Connection
   ) throws(SQLiteError) -> [Int64] {
-    try selected(
-      query, table, writtenSince: writtenSince, columns: "\(Table.body),e.n", on: db
-    ) { $0.int64(3) }
+    try rows(of: query, table, on: db, keptBytes: 0).map(\.number)
+  }
+
+  /// The rows of what is selected, the first ones with their bodies: up to `keptBytes` in all. Throws like `numbers`.
+  private func rows(
+    of query: Query, _ table: Table, writtenSince: Timestamp? = nil, on db: borrowing Connection,
+    keptBytes: Int = 64 << 10
+  ) throws(SQLiteError) -> [(number: Int64, body: [UInt8]?)] {
+    let plan = try indexes.plan(query, table, writtenSince: writtenSince, on: db)
+    let statement = try db.statement(plan.bodies)
+    var rows: [(number: Int64, body: [UInt8]?)] = []
+    var left = keptBytes
+    while try statement.step() {
+      let body = try table.body(of: statement)
+      left -= body.count
+      rows.append(
+        (statement.int64(2), left < 0 ? nil : try [UInt8](body, or: SQLiteError.noMemory)))
+    }
+    return rows
+  }
+
+  /// `find`: the table's `bodyOfRow`.
+  private static func body(
+    of row: Int64, _ table: Table, _ find: borrowing Statement
+  ) throws(SQLiteError) -> [UInt8] {
+    defer { find.reset() }
+    try find.bind(row, at: .row)
+    return try find.step() ? [UInt8](table.body(of: find), or: SQLiteError.noMemory) : []
   }
 
   /// The ids of what is selected. Throws like `numbers`.
   func ids(
     of query: Query, _ table: Table, writtenSince: Timestamp? = nil, on db: borrowing Connection
   ) throws(SQLiteError) -> [String] {
-    try selected(query, table, writtenSince: writtenSince, columns: Table.body, on: db) {
-      $0.text(2) ?? ""
-    }
-  }
-
-  private func selected<Value>(
-    _ query: Query, _ table: Table, writtenSince: Timestamp?, columns: String,
-    on db: borrowing Connection, value: (borrowing Statement) -> Value
-  ) throws(SQLiteError) -> [Value] {
-    let selection = try indexes.plan(query, table, writtenSince: writtenSince, on: db).selection
-    let statement = try db.prepare(selection.page(columns))
-    var values: [Value] = []
+    let plan = try indexes.plan(query, table, writtenSince: writtenSince, on: db)
+    let statement = try db.statement(plan.selection.page(Table.body))
+    var ids: [String] = []
     while try statement.step() {
       _ = try table.body(of: statement)
-      values.append(value(statement))
+      ids.append(statement.text(2) ?? "")
     }
-    return values
+    return ids
   }
 }

@@ -27,7 +27,7 @@ extension Storage {
   ) throws(StoreError) -> PendingDetail? {
     try read(from: collection) { (db, table) throws(SQLiteError) in
       // One statement, so that row and entity are of the same moment.
-      let statement = try db.prepare(
+      let statement = try db.statement(
         """
         SELECT \(sql: PendingWrite.columns), e.body, e.checksum, e.id, p.base, p.base_checksum, p.remote, p.tried,
           (SELECT group_concat(version) FROM unanswered WHERE \(table.isEntity(id))),
