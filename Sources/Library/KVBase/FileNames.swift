@@ -14,3 +14,19 @@ package func fileNames(in directory: String) -> [String]? {
   }
   return names
 }
+
+/// The directory that a file, or another directory, is in.
+package func parentDirectory(of path: String) -> String {
+  path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+}
+
+/// Makes what was created, renamed or removed in a directory survive a power failure. False if that failed, and `errno` says why.
+package func synchroniseNames(in directory: String) -> Bool {
+  let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+  guard descriptor >= 0 else { return false }
+  let isDone = fsync(descriptor) == 0
+  let cause = errno
+  close(descriptor)
+  errno = cause
+  return isDone
+}

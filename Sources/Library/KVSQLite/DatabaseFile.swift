@@ -26,7 +26,7 @@ enum DatabaseFile {
   /// replaced.
   private static func createEncrypted(_ path: String, _ vault: Vault) throws(SQLiteError) {
     guard size(of: path) ?? 0 == 0 else { return }
-    let directory = open(parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let directory = open(parentDirectory(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard directory >= 0 else { throw failure("open the directory of", path) }
     defer { close(directory) }
     // Others who make the file at this moment wait.
@@ -47,7 +47,7 @@ enum DatabaseFile {
   /// Has a vault learn the keys of another file in the directory, as they are now: a new file has the same ones. Throws `.key` if
   /// it does not open that file. A file that is to take the place of another one gets keys of its own.
   private static func learnKeys(of path: String, _ vault: Vault) throws(SQLiteError) {
-    let directory = parent(of: path)
+    let directory = parentDirectory(of: path)
     guard let name = path.split(separator: "/").last, !name.hasSuffix("-new"),
       let dot = name.lastIndex(of: "."), let names = fileNames(in: directory)
     else { return }
@@ -74,10 +74,9 @@ enum DatabaseFile {
     close(file)
     guard status == 0 else { throw failure("write", other) }
     guard rename(other, path) == 0 else { throw failure("replace", path) }
-    let directory = open(parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard directory >= 0 else { throw failure("open the directory of", path) }
-    defer { close(directory) }
-    guard fsync(directory) == 0 else { throw failure("write the directory of", path) }
+    guard synchroniseNames(in: parentDirectory(of: path)) else {
+      throw failure("write the directory of", path)
+    }
   }
 
   private static func write(_ bytes: [UInt8], to path: String) throws(SQLiteError) {
@@ -95,11 +94,6 @@ enum DatabaseFile {
     return stat(path, &status) == 0 ? Int64(status.st_size) : nil
   }
 
-  /// The directory that a file is in.
-  static func parent(of path: String) -> String {
-    path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-  }
-
   /// Makes the directory of a file as `create` does, or sees to it that the one that is there can be read. What lies on a
   /// medium that is mounted for reading only is good enough.
   static func prepareDirectory(of path: String) throws(SQLiteError) {
@@ -111,7 +105,9 @@ enum DatabaseFile {
   /// Whether a file, its log and its locks cannot be written: it lies on a medium that is mounted for reading
   /// only, for instance. A log that is there all the same has to be read, which needs locks.
   static func isImmutable(_ path: String) -> Bool {
-    guard access(path, W_OK) != 0, access(parent(of: path), W_OK) != 0 else { return false }
+    guard access(path, W_OK) != 0, access(parentDirectory(of: path), W_OK) != 0 else {
+      return false
+    }
     return !hasLog(path)
   }
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KVBase
 
 /// Space that is kept for the moment when the disk is full, in a file beside the database: it lets what makes room,
 /// such as a deletion, still be carried out. Safe from any thread, and from several processes.
@@ -24,7 +25,7 @@ struct DiskReserve: Sendable {
   /// Takes the space, or as much as there is beyond `rest`, unless it is taken already.
   func allocate(leaving rest: Int64 = size) {
     guard access(path, F_OK) != 0 else { return }
-    let size = min(Self.size, (Self.freeSpace(at: DatabaseFile.parent(of: path)) ?? 0) - rest)
+    let size = min(Self.size, (Self.freeSpace(at: parentDirectory(of: path)) ?? 0) - rest)
     guard size >= Self.minimumSize else { return }
     let file = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
     guard file >= 0 else { return }

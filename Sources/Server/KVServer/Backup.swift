@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KVBase
 internal import KVCrypto
 internal import KVServerCore
 internal import KVServerSQLite
@@ -70,7 +71,7 @@ enum Backup {
       unlink(draft)
       throw Server.Failure(error.description)
     }
-    guard rename(draft, target) == 0, synced(directory) else {
+    guard rename(draft, target) == 0, synchroniseNames(in: directory) else {
       unlink(draft)
       throw Server.Failure("cannot write \(target): \(String(cString: strerror(errno)))")
     }
@@ -85,13 +86,5 @@ enum Backup {
     // "." and ".." are always there.
     while readdir(entries) != nil { count += 1 }
     guard count <= 2 else { throw Server.Failure("\(directory) is not empty") }
-  }
-
-  /// Whether the names of a directory are on the disk.
-  private static func synced(_ directory: String) -> Bool {
-    let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
-    return fsync(descriptor) == 0
   }
 }

@@ -79,7 +79,7 @@ extension DataDirectory {
   // MARK: Files
 
   /// The directory that has this one.
-  private var parent: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
+  private var parent: String { parentDirectory(of: path) }
 
   private var isTaken: StoreError {
     StoreError(.conflict, "\(path) has data already. A backup replaces nothing.")
@@ -107,12 +107,8 @@ extension DataDirectory {
     rmdir(directory)
   }
 
-  /// Has the names in a directory survive a power failure.
   private static func synchronise(_ directory: String) throws(StoreError) {
-    let descriptor = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure(directory) }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw failure(directory) }
+    guard synchroniseNames(in: directory) else { throw failure(directory) }
   }
 
   static func length(_ path: String) -> Int64 {

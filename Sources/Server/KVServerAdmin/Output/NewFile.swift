@@ -38,7 +38,9 @@ final class NewFile {
   func finish() throws(AdminFailure) {
     try flush()
     guard let path else { return }
-    guard fsync(descriptor) == 0, rename(draft, path) == 0 else { throw failure() }
+    guard fsync(descriptor) == 0, rename(draft, path) == 0,
+      synchroniseNames(in: parentDirectory(of: path))
+    else { throw failure() }
   }
 
   /// Removes what was written.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KVBase
 
 /// Whether a file or directory can be what the server has written: by its type, its owner, and who else may write to it.
 ///
@@ -62,8 +63,7 @@ package enum FileTrust {
     let me = geteuid()
     if owner == me || owner == 0 { return true }
     guard me == 0 else { return false }
-    let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     var status = stat()
-    return stat(directory.isEmpty ? "/" : directory, &status) == 0 && status.st_uid == owner
+    return stat(parentDirectory(of: path), &status) == 0 && status.st_uid == owner
   }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KVBase
 
 /// Small text files.
 package enum TextFile {
@@ -55,7 +56,9 @@ package enum TextFile {
     let written = text.withUTF8 { Glibc.write(descriptor, $0.baseAddress, $0.count) == $0.count }
     let synced = fsync(descriptor) == 0
     close(descriptor)
-    guard written, synced, rename(draft, path) == 0 else { throw failure("write", path) }
+    guard written, synced, rename(draft, path) == 0,
+      synchroniseNames(in: parentDirectory(of: path))
+    else { throw failure("write", path) }
   }
 
   /// Makes a file that was not there, for its owner only, and opens it. What stands under that name is removed first: it may be a

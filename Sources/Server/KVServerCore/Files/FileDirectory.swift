@@ -26,7 +26,9 @@ package final class FileDirectory: Sendable {
   package init(_ path: String) throws(Failure) {
     self.path = path
     if mkdir(path, 0o700) == 0 {
-      guard Self.synchronise(path + "/..") else { throw Failure(Self.sentence("make", path)) }
+      guard KVBase.synchroniseNames(in: path + "/..") else {
+        throw Failure(Self.sentence("make", path))
+      }
       return
     }
     guard errno == EEXIST else { throw Failure(Self.sentence("make", path)) }
@@ -172,14 +174,7 @@ package final class FileDirectory: Sendable {
   private func part(_ name: String) -> String { whole(name) + ".part" }
 
   private func synchroniseNames(_ name: String) -> Bool {
-    Self.synchronise(folder(name)) && Self.synchronise(path)
-  }
-
-  private static func synchronise(_ directory: String) -> Bool {
-    let descriptor = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
-    return fsync(descriptor) == 0
+    KVBase.synchroniseNames(in: folder(name)) && KVBase.synchroniseNames(in: path)
   }
 
   private static func size(of path: String) -> Int? {
