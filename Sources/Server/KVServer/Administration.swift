@@ -29,14 +29,18 @@ enum Administration {
       let (data, copy) = try directories(arguments, "to")
       try recording(.makeBackup, to: copy, arguments) { () throws(AdminFailure) in
         try files { () throws(Server.Failure) in
-          try Backup.make(of: data, at: copy, keyFile: keyFile(arguments))
+          let settings = try settings(arguments)
+          try Backup.make(
+            of: data, files: settings.files, at: copy, keyFile: settings.encryptionKeyFile)
         }
       }
     case .files(.restore):
       let (data, copy) = try directories(arguments, "from")
       try recording(.restoreBackup, to: copy, arguments) { () throws(AdminFailure) in
         try files { () throws(Server.Failure) in
-          try Backup.restore(data, from: copy, keyFile: keyFile(arguments))
+          let settings = try settings(arguments)
+          try Backup.restore(
+            data, files: settings.files, from: copy, keyFile: settings.encryptionKeyFile)
         }
       }
     case .files(.migrate):
@@ -81,10 +85,11 @@ enum Administration {
     }
   }
 
-  /// The file of the key that the data is encrypted with.
-  private static func keyFile(_ arguments: AdminArguments) throws(Server.Failure) -> String? {
-    do throws(AdminFailure) { return try AdminWay.configuration(arguments).encryptionKeyFile } catch
-    {
+  /// The settings of the server that the data belongs to.
+  private static func settings(
+    _ arguments: AdminArguments
+  ) throws(Server.Failure) -> Server.Configuration {
+    do throws(AdminFailure) { return try AdminWay.configuration(arguments) } catch {
       throw Server.Failure(error.description)
     }
   }
@@ -94,7 +99,7 @@ enum Administration {
   ) throws(Server.Failure) {
     let directory = try ServerDirectory(data)
     defer { directory.unlock() }
-    let vault = try EncryptionKeyFile.vault(keyFile(arguments))
+    let vault = try EncryptionKeyFile.vault(settings(arguments).encryptionKeyFile)
     let target = try EncryptionKeyFile.vault(arguments["new-key-file"])
     do throws(SQLiteStore.Failure) {
       try SQLiteStore.changeEncryption(in: data, from: vault, to: target)

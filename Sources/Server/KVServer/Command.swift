@@ -14,10 +14,9 @@ package enum Command {
       case .version: output("kvstored \(Version.text)\n")
       case .run(let options): try serve(options)
       case .backup(let data, let copy, let key):
-        try Backup.make(of: data, at: copy, keyFile: key)
-        if let missing = Backup.missingFiles(of: data) { output(missing) }
+        output(filesCopied: try Backup.make(of: data, at: copy, keyFile: key))
       case .restore(let data, let copy, let key):
-        try Backup.restore(data, from: copy, keyFile: key)
+        output(filesCopied: try Backup.restore(data, from: copy, keyFile: key))
       }
       return 0
     } catch let misuse as Arguments.Misuse {
@@ -27,6 +26,10 @@ package enum Command {
       Log.standardError("kvstored: \(error)\n")
       return 1
     }
+  }
+
+  private static func output(filesCopied count: Int) {
+    if count > 0 { output("kvstored: copied the bytes of \(count) file\(count == 1 ? "" : "s")\n") }
   }
 
   private static func serve(_ options: Arguments.Options) throws {

@@ -6,7 +6,9 @@ import base64
 import hashlib
 import http.client
 import json
+import shutil
 import subprocess
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -175,15 +177,59 @@ def test_files_that_are_sent_at_once_do_not_mix(server: Server) -> None:
         assert (status, hashlib.sha256(body).hexdigest()) == (200, digest(pieces(size)))
 
 
-def test_a_copy_says_that_it_lacks_the_bytes(tmp_path: Path) -> None:
-    """It names the directory that is to be copied as well."""
-    data = tmp_path / "data"
+@pytest.fixture(params=["same", "other"])
+def copies(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
+    """Give a directory on the file system of the data, and one on another."""
+    if request.param == "same":
+        yield tmp_path
+    else:
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
+            yield Path(directory)
+
+
+def run(*arguments: str | Path) -> str:
+    """Run a command of the server; give what it has printed."""
+    command = [PROGRAM, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def test_a_backup_has_the_bytes_of_files_and_a_restore_puts_them_back(
+    tmp_path: Path, copies: Path
+) -> None:
+    """What is complete is copied, while the server runs; what was removed later is back."""
+    data, copy, restored = tmp_path / "data", copies / "copy", copies / "restored"
     with Server(data, APP, storage="sqlite") as server:
-        backup = [PROGRAM, "backup", "--data", str(data), "--to", str(tmp_path / "none")]
-        made = subprocess.run(backup, capture_output=True, text=True, check=True, timeout=60)
-        assert "lacks" not in made.stdout
+        assert "bytes" not in run("backup", "--data", data, "--to", copies / "without")
+        kept, removed, half = (announce(server, {"size": 3 * MIB}) for _ in range(3))
+        for file in kept, removed:
+            assert ask(server, "PUT", file["_uploadURL"], b"".join(pieces(3 * MIB)))[0] == 201
+        part = {"Content_Range": f"bytes 0-{MIB - 1}/{3 * MIB}"}
+        assert ask(server, "PUT", half["_uploadURL"], b"".join(pieces(MIB)), **part)[0] == 308
+        made = run("backup", "--data", data, "--to", copy)
+        assert made == "kvstored: copied the bytes of 2 files\n"
+        path = f"/blob/kid/{removed['_id']}"
+        assert ask(server, "DELETE", path, Authorization=MASTER)[0] == 200
+    assert run("restore", "--data", restored, "--from", copy) == made
+    assert len(list((restored / "files").glob("*/*"))) == 2
+    with Server(restored, APP, storage="sqlite") as server:
+        for file in kept, removed:
+            status, _, body = ask(server, "GET", described(server, file)["_downloadURL"])
+            assert (status, hashlib.sha256(body).hexdigest()) == (200, digest(pieces(3 * MIB)))
+        assert ask(server, "GET", described(server, half)["_downloadURL"])[0] == 404
+
+
+def test_a_backup_finds_files_by_the_servers_configuration(tmp_path: Path) -> None:
+    """The directory of the bytes may be anywhere."""
+    data, elsewhere, copy = tmp_path / "data", tmp_path / "elsewhere", tmp_path / "copy"
+    settings = tmp_path / "kvstored.json"
+    settings.write_text(json.dumps({"data": str(data), "files": str(elsewhere)}))
+    settings.chmod(0o600)
+    with Server(data, APP, "--files", str(elsewhere), storage="sqlite") as server:
         file = announce(server, {"size": 3})
         assert ask(server, "PUT", file["_uploadURL"], b"abc")[0] == 201
-        backup[-1] = str(tmp_path / "copy")
-        made = subprocess.run(backup, capture_output=True, text=True, check=True, timeout=60)
-        assert f"the copy lacks the bytes of files: copy {data}/files now, too" in made.stdout
+        run("admin", "backup", "--config", settings, "--to", copy)
+    assert [path.read_bytes() for path in (copy / "files").glob("*/*")] == [b"abc"]
+    shutil.rmtree(data)
+    shutil.rmtree(elsewhere)
+    run("admin", "restore", "--config", settings, "--from", copy)
+    assert [path.read_bytes() for path in elsewhere.glob("*/*")] == [b"abc"]

@@ -21,6 +21,8 @@ package final class FileDirectory: Sendable {
   }
 
   private let path: String
+  /// Has the epoch of the data that the files belong to.
+  var epochFile: String { path + "/epoch" }
 
   /// Makes the directory for its owner only, unless it exists. A directory that all users can write to is refused.
   package init(_ path: String) throws(Failure) {
@@ -125,7 +127,7 @@ package final class FileDirectory: Sendable {
   /// Files that other data names must not be taken for files that nothing names: data that was put back from a copy may lack
   /// what clients are about to send again, and two servers may have been given the same directory by mistake.
   func claim(_ epoch: String) -> Bool {
-    let file = path + "/epoch"
+    let file = epochFile
     if access(file, F_OK) != 0 {
       do { try TextFile.write(epoch + "\n", to: file) } catch { return false }
     }
@@ -169,8 +171,8 @@ package final class FileDirectory: Sendable {
 
   // MARK: Parts
 
-  private func folder(_ name: String) -> String { "\(path)/\(name.prefix(2))" }
-  private func whole(_ name: String) -> String { "\(folder(name))/\(name)" }
+  func folder(_ name: String) -> String { "\(path)/\(name.prefix(2))" }
+  func whole(_ name: String) -> String { "\(folder(name))/\(name)" }
   private func part(_ name: String) -> String { whole(name) + ".part" }
 
   private func synchroniseNames(_ name: String) -> Bool {
@@ -193,7 +195,7 @@ package final class FileDirectory: Sendable {
     ServerError(.internalErrorRetry, cause: sentence(verb, path))
   }
 
-  private static func sentence(_ verb: String, _ path: String) -> String {
+  static func sentence(_ verb: String, _ path: String) -> String {
     "cannot \(verb) \(path): \(String(cString: strerror(errno)))"
   }
 }
