@@ -581,9 +581,9 @@ SECTIONS = [
     ),
     Section(
         "examples",
-        "The first programs, in C, Python and Go",
+        "The first programs, in C, Python and Go; a whole program whose server fails",
         "examples that do not run",
-        ["pytest examples/test_examples.py"],
+        ["pytest examples/test_examples.py examples/inspection"],
         (*PYTHON, "bindings/go", "examples"),
         tier=Tier.ALL,
     ),
