@@ -141,10 +141,18 @@ def python(_: Path) -> list[str]:
     return [sys.executable, str(EXAMPLES / "inspection" / "inspection.py")]
 
 
-PROGRAMS: dict[str, Callable[[Path], list[str]]] = {"python": python}
+def go(folder: Path) -> list[str]:
+    program = folder / "inspection"
+    command = ["go", "build", "-o", str(program), "./inspection"]
+    subprocess.run(command, cwd=EXAMPLES / "go", check=True)
+    return [str(program)]
 
 
-@pytest.mark.parametrize("devices", [("python", "python")], indirect=True)
+PROGRAMS: dict[str, Callable[[Path], list[str]]] = {"python": python, "go": go}
+LANGUAGES = [("python", "python"), ("go", "go"), ("python", "go")]
+
+
+@pytest.mark.parametrize("devices", LANGUAGES, ids="-".join, indirect=True)
 def test_two_technicians_work_while_server_and_programs_fail(
     devices: tuple[Device, Device], server: Server, tmp_path: Path
 ) -> None:
@@ -154,7 +162,7 @@ def test_two_technicians_work_while_server_and_programs_fail(
     share_an_order(ana, ben)
     mend_a_refused_change(ana, ben)
 
-    server.kill()
+    server.stop()
     for device in devices:
         device.expect(*(f"{name} is offline" for name in COLLECTIONS))
     work_offline(ana, ben)
