@@ -78,11 +78,9 @@ enum Backup {
       unlink(draft)
       throw Server.Failure(error.description)
     }
-    var count = 0
+    let count: Int
     do throws(FileDirectory.Failure) {
-      if FileDirectory.hasFiles(files) {
-        count = try FileDirectory.copy(files, to: copiedFiles)
-      }
+      count = try FileDirectory.copy(files, to: copiedFiles)
     } catch {
       unlink(draft)
       throw Server.Failure(error.description)

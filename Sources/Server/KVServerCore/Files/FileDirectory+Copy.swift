@@ -3,20 +3,26 @@ internal import KVBase
 
 /// Copies of directories of files, for backups.
 extension FileDirectory {
-  /// Copies the whole files of a directory that one of another path lacks, and for which data they are; uploads that are not
-  /// complete stay behind. A server may use the directory. Returns how many files the copy has got; when it returns, they are on
-  /// the disk.
+  /// Copies the whole files of a directory, if it exists, that one of another path lacks, and for which data they are; uploads that
+  /// are not complete stay behind. A server may use the directory. Returns how many files the copy has got; when it returns, they
+  /// are on the disk.
   ///
   /// On one file system the copies are links, which take no room: a whole file is never written to again.
   package static func copy(_ path: String, to target: String) throws(Failure) -> Int {
+    guard access(path, F_OK) == 0 else { return 0 }
     let source = try FileDirectory(path)
+    guard let names = source.names(before: .max) else { throw Failure(sentence("read", path)) }
+    guard !names.isEmpty else { return 0 }
     let copy = try FileDirectory(target)
     var count = 0
     var folders: Set<String> = []
-    for name in source.names(before: .max).sorted() where !copy.isComplete(name) {
-      mkdir(copy.folder(name), 0o700)
+    for name in names.sorted() where !copy.isComplete(name) {
       folders.insert(copy.folder(name))
-      if try source.copy(name, to: copy) { count += 1 }
+      do throws(ServerError) {
+        if try source.copy(name, to: copy) { count += 1 }
+      } catch {
+        throw Failure(error.cause ?? error.debug)
+      }
     }
     if let epoch = try? TextFile.readOwn(source.epochFile, isSecret: false),
       access(copy.epochFile, F_OK) != 0
@@ -31,47 +37,26 @@ extension FileDirectory {
     return count
   }
 
-  /// False if the file was removed meanwhile.
-  private func copy(_ name: String, to copy: FileDirectory) throws(Failure) -> Bool {
-    let (source, target) = (whole(name), copy.whole(name))
-    if link(source, target) == 0 { return true }
-    if errno == ENOENT, access(source, F_OK) != 0 { return false }
-    let file = Glibc.open(source, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-    guard file >= 0 else {
-      if errno == ENOENT { return false }
-      throw Failure(Self.sentence("read", source))
-    }
-    defer { close(file) }
-    // Its own name when it is whole: a copy that was broken off may be continued.
-    let draft = target + ".copy"
-    do throws(TextFile.Failure) {
-      let out = try TextFile.create(draft)
-      defer { close(out) }
-      guard Self.copyBytes(from: file, to: out), fsync(out) == 0, rename(draft, target) == 0
-      else {
-        let problem = Self.sentence("write", target)
-        unlink(draft)
-        throw TextFile.Failure(description: problem)
+  /// Makes a link or a copy, whose name is not on the disk yet. False if the file was removed meanwhile.
+  private func copy(_ name: String, to copy: FileDirectory) throws(ServerError) -> Bool {
+    mkdir(copy.folder(name), 0o700)
+    if link(whole(name), copy.whole(name)) == 0 { return true }
+    guard let bytes = try open(name) else { return false }
+    guard case .upload(let upload) = try copy.start(name, at: 0) else { return false }
+    while let piece = try Self.nextPiece(of: bytes, whole(name)) {
+      guard piece.withBytes({ upload.take($0) }) else {
+        throw Self.failure("write", copy.part(name))
       }
-    } catch {
-      throw Failure(error.description)
+    }
+    guard upload.synchronise(), rename(copy.part(name), copy.whole(name)) == 0 else {
+      throw Self.failure("write", copy.part(name))
     }
     return true
   }
 
-  /// False if that failed, and `errno` says why.
-  private static func copyBytes(from file: Int32, to out: Int32) -> Bool {
-    var buffer = [UInt8](repeating: 0, count: 256 << 10)
-    while true {
-      let count = buffer.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { return false }
-      if count == 0 { return true }
-      let (written, cause) = writeWhole(Array(buffer[..<count]), to: out)
-      guard written == count else {
-        errno = cause
-        return false
-      }
-    }
+  private static func nextPiece(
+    of bytes: FileBytes, _ path: String
+  ) throws(ServerError) -> Payload? {
+    do { return try bytes.nextPiece() } catch { throw failure("read", path) }
   }
 }

@@ -28,9 +28,7 @@ package final class FileDirectory: Sendable {
   package init(_ path: String) throws(Failure) {
     self.path = path
     if mkdir(path, 0o700) == 0 {
-      guard KVBase.synchroniseNames(in: path + "/..") else {
-        throw Failure(Self.sentence("make", path))
-      }
+      guard synchroniseNames(in: path + "/..") else { throw Failure(Self.sentence("make", path)) }
       return
     }
     guard errno == EEXIST else { throw Failure(Self.sentence("make", path)) }
@@ -80,7 +78,7 @@ package final class FileDirectory: Sendable {
 
   /// Returns when what has come of an upload is on the disk.
   func keep(_ name: String, _ upload: FileUpload) throws(ServerError) {
-    guard upload.synchronise(), synchroniseNames(name) else {
+    guard upload.synchronise(), synchroniseFolder(of: name) else {
       throw Self.failure("write", part(name))
     }
   }
@@ -91,7 +89,8 @@ package final class FileDirectory: Sendable {
       unlink(part(name))
       throw ServerError(.inputValidationFailed, "the bytes do not have the sha256 of the metadata")
     }
-    guard upload.synchronise(), rename(part(name), whole(name)) == 0, synchroniseNames(name) else {
+    guard upload.synchronise(), rename(part(name), whole(name)) == 0, synchroniseFolder(of: name)
+    else {
       throw Self.failure("write", part(name))
     }
   }
@@ -137,28 +136,26 @@ package final class FileDirectory: Sendable {
   /// Removes what has come of uploads that have got nothing since a moment, in seconds since 1970. Returns how many.
   func removeParts(before end: Int64) -> Int {
     var count = 0
-    for file in files(before: end) where file.hasSuffix(".part") {
+    for file in files(before: end) ?? [] where file.hasSuffix(".part") {
       let name = String(file.dropLast(5))
       if unlink(part(name)) == 0 { count += 1 }
     }
     return count
   }
 
-  /// The names of the whole files that were written before a moment, in seconds since 1970.
-  func names(before end: Int64) -> Set<String> {
-    Set(files(before: end).filter { $0.utf8.count == 2 * Self.nameBytes })
+  /// The names of the whole files that were written before a moment, in seconds since 1970; nil if the directory cannot be read,
+  /// and `errno` says why.
+  func names(before end: Int64) -> Set<String>? {
+    files(before: end).map { Set($0.filter { $0.utf8.count == 2 * Self.nameBytes }) }
   }
 
-  /// Whether a directory has files, or parts of some.
-  package static func hasFiles(_ path: String) -> Bool {
-    fileNames(in: path)?.contains { $0.utf8.count == 2 } == true
-  }
-
-  /// The files in all folders that were written before a moment.
-  private func files(before end: Int64) -> [String] {
+  /// The files in all folders that were written before a moment; nil as for `names`.
+  private func files(before end: Int64) -> [String]? {
+    guard let folders = fileNames(in: path) else { return nil }
     var found: [String] = []
-    for folder in fileNames(in: path) ?? [] where folder.utf8.count == 2 {
-      for file in fileNames(in: "\(path)/\(folder)") ?? [] where file.hasPrefix(folder) {
+    for folder in folders where folder.utf8.count == 2 {
+      guard let names = fileNames(in: "\(path)/\(folder)") else { return nil }
+      for file in names where file.hasPrefix(folder) {
         var status = stat()
         guard lstat("\(path)/\(folder)/\(file)", &status) == 0,
           status.st_mode & S_IFMT == S_IFREG, status.st_mtim.tv_sec < end
@@ -173,10 +170,10 @@ package final class FileDirectory: Sendable {
 
   func folder(_ name: String) -> String { "\(path)/\(name.prefix(2))" }
   func whole(_ name: String) -> String { "\(folder(name))/\(name)" }
-  private func part(_ name: String) -> String { whole(name) + ".part" }
+  func part(_ name: String) -> String { whole(name) + ".part" }
 
-  private func synchroniseNames(_ name: String) -> Bool {
-    KVBase.synchroniseNames(in: folder(name)) && KVBase.synchroniseNames(in: path)
+  private func synchroniseFolder(of name: String) -> Bool {
+    synchroniseNames(in: folder(name)) && synchroniseNames(in: path)
   }
 
   private static func size(of path: String) -> Int? {
@@ -191,7 +188,7 @@ package final class FileDirectory: Sendable {
       && open.st_ino == named.st_ino && open.st_dev == named.st_dev
   }
 
-  private static func failure(_ verb: String, _ path: String) -> ServerError {
+  static func failure(_ verb: String, _ path: String) -> ServerError {
     ServerError(.internalErrorRetry, cause: sentence(verb, path))
   }
 

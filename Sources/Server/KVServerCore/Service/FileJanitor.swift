@@ -60,8 +60,9 @@ final class FileJanitor: Sendable {
       return (parts, 0)
     }
     // Listed first: a file that is named later is not among them.
-    var nameless = directory.names(before: now - Self.wholeSeconds)
-    guard !nameless.isEmpty else { return (parts, 0) }
+    guard var nameless = directory.names(before: now - Self.wholeSeconds), !nameless.isEmpty else {
+      return (parts, 0)
+    }
     for key in try store.appKeys() {
       try forEachFile(of: try store.app(key)) { names in
         for name in names.all { nameless.remove(name) }
