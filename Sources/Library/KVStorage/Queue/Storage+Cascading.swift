@@ -60,9 +60,7 @@ extension Storage {
 
   private func remove(_ group: Group, on db: borrowing Connection) throws(SQLiteError) {
     let change = Change(try catalog.entry(group.collection, on: db))
-    let plan = try indexes.plan(group.query, change.table, on: db)
-    let found = try db.prepare(plan.selection.page("\(Table.body),e.n"))
-    _ = try Removal(change, on: db).remove(found, on: db)
+    _ = try remove(selectedBy: group.query, change, on: db)
   }
 
   /// How many records of one collection are worth a removal of all at once.

@@ -121,9 +121,7 @@ extension Storage {
   ) throws(StoreError) -> Int {
     try write(to: collection, makingRoom: true) { (db, change) throws(SQLiteError) in
       guard layout.isOwner(collection) else {
-        let plan = try indexes.plan(query, change.table, writtenSince: writtenSince, on: db)
-        let found = try db.statement(plan.selection.page("\(Table.body),e.n"))
-        return try Removal(change, on: db).remove(found, on: db)
+        return try remove(selectedBy: query, writtenSince: writtenSince, change, on: db)
       }
       // Found first, then removed with what belongs to them.
       let ids = try ids(of: query, change.table, writtenSince: writtenSince, on: db)
@@ -163,6 +161,16 @@ extension Storage {
   }
 
   // MARK: Steps
+
+  /// Removes what is selected, all at once: records to which nothing belongs. Returns how many these were.
+  func remove(
+    selectedBy query: Query, writtenSince: Timestamp? = nil, _ change: Change,
+    on db: borrowing Connection
+  ) throws(SQLiteError) -> Int {
+    let plan = try indexes.plan(query, change.table, writtenSince: writtenSince, on: db)
+    let found = try db.statement(plan.selection.page("\(Table.body),e.n"))
+    return try Removal(change, on: db).remove(found, on: db)
+  }
 
   /// Inserts or replaces an entity.
   static func put(
