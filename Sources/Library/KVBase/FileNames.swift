@@ -17,7 +17,9 @@ package func fileNames(in directory: String) -> [String]? {
 
 /// The directory that a file, or another directory, is in.
 package func parentDirectory(of path: String) -> String {
-  path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+  // By bytes: a slash and a combining mark after it are one character.
+  guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+  return slash == path.startIndex ? "/" : String(path[..<slash])
 }
 
 /// Makes what was created, renamed or removed in a directory survive a power failure. False if that failed, and `errno` says why.

@@ -57,7 +57,7 @@ final class DataEpoch: Sendable {
     }
     let wall = Timestamp.now().milliseconds
     let now = max(wasRestored ? wall + ServerClock.restoredLead : wall, latest)
-    let gap = ServerClock.Gap(after: isNew || isSame ? latest : -1, until: now)
+    let gap = ServerClock.Gap(after: wasRestored ? -1 : latest, until: now)
     var (generation, covered) = (stored.generation + 1, now)
     do {
       try Self.begin(text, generation, restored: restored, gap: gap, database: database)
