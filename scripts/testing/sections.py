@@ -455,7 +455,7 @@ SECTIONS = [
     Section(
         "restores",
         "A real kvstored that goes back to copies of its data; counters on PostgreSQL",
-        # About one minute in fifteen fails, for a cause that is not found yet: docs/development.md.
+        # Named: two losses of earlier runs were not explained, although they have not come again.
         "losses where a real server goes back",
         [
             f"{VENV_PYTHON} Tests/Torture/restores.py 60",

@@ -100,7 +100,7 @@ func watch(ctx context.Context, device *Device, watchers *sync.WaitGroup) error 
 }
 
 // watchCollection follows a collection, and shows how it stands with the server and each change of the local data,
-// whoever made it.
+// on whichever device it was made.
 func watchCollection[T fmt.Stringer](ctx context.Context, c *kvstore.Collection[T], watchers *sync.WaitGroup) error {
 	changes, err := c.Observe(ctx, nil)
 	if err != nil {
